@@ -103,19 +103,18 @@ func hexValue(c byte) byte {
 	}
 }
 
-// AppendCanonical writes a query string in its canonical form for Content-Location: keys in order, and everything but
-// RFC 3986's unreserved characters escaped. Parameters of one key keep their order.
-func AppendCanonical(dst []byte, raw string) ([]byte, error) {
+// Canonical is a query string in its canonical form for Content-Location: keys in order, and everything but RFC 3986's
+// unreserved characters escaped. Parameters of one key keep their order. The query string must be one that Parse took.
+func Canonical(raw string) string {
 	type parameter struct{ key, value string }
 	parameters := make([]parameter, 0, 1+strings.Count(raw, "&"))
-	err := eachParameter(raw, func(key, value string, _ bool) error {
+	// The error is about characters, which Parse has looked at.
+	_ = eachParameter(raw, func(key, value string, _ bool) error {
 		parameters = append(parameters, parameter{key, value})
 		return nil
 	})
-	if err != nil {
-		return dst, err
-	}
 	slices.SortStableFunc(parameters, func(a, b parameter) int { return strings.Compare(a.key, b.key) })
+	dst := make([]byte, 0, 2*len(raw))
 	for i, p := range parameters {
 		if i > 0 {
 			dst = append(dst, '&')
@@ -123,7 +122,7 @@ func AppendCanonical(dst []byte, raw string) ([]byte, error) {
 		dst = append(appendEscaped(dst, p.key), '=')
 		dst = appendEscaped(dst, p.value)
 	}
-	return dst, nil
+	return string(dst)
 }
 
 const upperHex = "0123456789ABCDEF"
