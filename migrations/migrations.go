@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -70,7 +71,7 @@ func (e *ChangedError) Error() string {
 // It is safe to run from many processes at once.
 func Up(ctx context.Context, conn *pgx.Conn, o Options) (Report, error) {
 	var report Report
-	unlock, err := lock(ctx, conn, systemLock)
+	unlock, err := lock(ctx, conn, systemLock, nil)
 	if err != nil {
 		return report, err
 	}
@@ -181,14 +182,33 @@ func exec(ctx context.Context, conn *pgx.Conn, text string) error {
 	return conn.PgConn().Exec(ctx, text).Close()
 }
 
-// lock waits for a session-level advisory lock. The returned function lets go of
-// it even when ctx has ended meanwhile.
-func lock(ctx context.Context, conn *pgx.Conn, key int64) (func(), error) {
-	if _, err := conn.Exec(ctx, `select pg_advisory_lock($1)`, key); err != nil {
-		return nil, fmt.Errorf("wait for the migration lock: %w", err)
+// lock takes a session-level advisory lock. It asks again and again instead of
+// waiting inside PostgreSQL: a waiting statement holds a snapshot, for which a
+// "create index concurrently" of the lock's owner would wait in turn. waiting, when
+// set, is told once. The returned function lets go even when ctx has ended.
+func lock(ctx context.Context, conn *pgx.Conn, key int64, waiting func()) (func(), error) {
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for got := false; ; {
+		if err := conn.QueryRow(ctx, `select pg_try_advisory_lock($1)`, key).Scan(&got); err != nil {
+			return nil, fmt.Errorf("take the migration lock: %w", err)
+		}
+		if got {
+			break
+		}
+		if waiting != nil {
+			waiting()
+			waiting = nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("another process is migrating this database: %w", ctx.Err())
+		case <-ticker.C:
+		}
 	}
 	return func() {
-		ctx := context.WithoutCancel(ctx)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
 		if _, err := conn.Exec(ctx, `select pg_advisory_unlock($1)`, key); err != nil {
 			// Closing the session is the other way to give the lock back.
 			_ = conn.Close(ctx)

@@ -6,7 +6,7 @@ package migrations
 const AssumableRoles = `
 select r.rolname
 from pg_roles r
-where pg_has_role('authenticator', r.oid, 'member')
+where pg_has_role(to_regrole('authenticator'), r.oid, 'member')
   and r.rolname <> 'authenticator'
   and not r.rolsuper
 `

@@ -162,7 +162,8 @@ select bool_and(coalesce(
     from pg_class c
     where c.relnamespace = 'auth'::regnamespace
       and c.relkind = 'r'
-      and not has_table_privilege(r.name, c.oid, 'select, insert, update, delete')
+      and not (has_table_privilege(r.name, c.oid, 'select') and has_table_privilege(r.name, c.oid, 'insert')
+        and has_table_privilege(r.name, c.oid, 'update') and has_table_privilege(r.name, c.oid, 'delete'))
   ), false))
 from (values ('postgres'), ('supabase_auth_admin'), ('dashboard_user')) as r (name)
 where to_regrole(r.name) is not null`,
