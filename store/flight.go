@@ -29,7 +29,7 @@ type Setting struct{ Name, Value string }
 type Step struct {
 	Statement *sql.Statement
 	Params    [][]byte // text format, nil is NULL
-	Sink      Sink
+	Sink      Sink     // nil drops the rows
 }
 
 // Sink takes the rows of one statement.
@@ -40,6 +40,12 @@ type Sink interface {
 	Row(values [][]byte) error
 	// End is called with the number of rows that the command reports.
 	End(rows int64) error
+}
+
+// Restarter is a Sink that can forget what it was given while nothing of it has been shown, so that its flight may be
+// flown again (see DB.Run). Begin follows when it returns true.
+type Restarter interface {
+	Restart() bool
 }
 
 // Columns describes the columns that a statement gives.

@@ -1,0 +1,245 @@
+package store
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// reply is what the server will answer to one request of a flight, in the order of the requests.
+type reply struct {
+	kind      replyKind
+	statement *prepared
+	sink      Sink
+	zone      bool // the row tells TimeZone and IntervalStyle
+}
+
+type replyKind byte
+
+const (
+	closeReply replyKind = iota // CloseComplete
+	parseReply                  // ParseComplete, ParameterDescription, then RowDescription or NoData
+	runReply                    // BindComplete, DataRow …, CommandComplete
+)
+
+// settingsShape selects the statement that applies a session's settings.
+type settingsShape struct {
+	count int
+	zone  bool
+}
+
+// text gives the statement. The names are parameters too, so one statement serves all lists of the same length.
+// num_nulls evaluates them in order and keeps the server from sending every value back.
+func (s settingsShape) text() string {
+	var b strings.Builder
+	b.WriteString("select num_nulls(")
+	for i := range s.count {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString("set_config($" + strconv.Itoa(2*i+1) + ", $" + strconv.Itoa(2*i+2) + ", true)")
+	}
+	b.WriteString(")")
+	if s.zone {
+		b.WriteString(", current_setting('TimeZone'), current_setting('IntervalStyle')")
+	}
+	return b.String()
+}
+
+// begins are the commands that open an explicit transaction, by isolation level.
+func beginCommand(isolation string) (string, error) {
+	switch isolation {
+	case "":
+		return "begin", nil
+	case "read committed", "repeatable read", "serializable":
+		return "begin isolation level " + isolation, nil
+	}
+	return "", fmt.Errorf("unknown isolation level %q", isolation)
+}
+
+// write queues all requests of a flight, its Sync excepted, and notes the replies to expect. With anew, statements
+// are prepared again even when this connection has them.
+func (c *connection) write(f *Flight, begin string, anew bool) {
+	c.replies = c.replies[:0]
+	c.entries = c.entries[:0]
+	for i := range f.Steps {
+		entry := c.statements.get(f.Steps[i].Statement, f.Session.Role)
+		if anew && entry.described {
+			c.statements.drop(entry)
+			entry = c.statements.get(f.Steps[i].Statement, f.Session.Role)
+		}
+		c.entries = append(c.entries, entry)
+	}
+	// Nothing before these can fail, so each is surely carried out.
+	for _, name := range c.statements.closing {
+		c.wire.SendClose(&pgproto3.Close{ObjectType: 'S', Name: name})
+		c.replies = append(c.replies, reply{kind: closeReply})
+	}
+	c.statements.closing = c.statements.closing[:0]
+	if begin != "" {
+		c.command(begin)
+	}
+	c.applySettings(&f.Session)
+	for i := range f.Steps {
+		c.run(c.entries[i], f.Steps[i].Params, reply{sink: f.Steps[i].Sink})
+	}
+	if begin != "" && f.Check == nil {
+		c.command(endCommand(f.Rollback))
+	}
+}
+
+func endCommand(rollback bool) string {
+	if rollback {
+		return "rollback"
+	}
+	return "commit"
+}
+
+// applySettings queues the session's settings. The role comes last: what may be set is decided for the role that
+// Basalt connected with.
+func (c *connection) applySettings(s *Session) {
+	params := c.params[:0]
+	shape := settingsShape{}
+	if s.ReadOnly {
+		params = append(params, bytesOf("transaction_read_only"), bytesOf("on"))
+	}
+	for i := range s.Settings {
+		setting := &s.Settings[i]
+		if strings.EqualFold(setting.Name, "timezone") || strings.EqualFold(setting.Name, "intervalstyle") {
+			shape.zone = true
+		}
+		params = append(params, bytesOf(setting.Name), bytesOf(setting.Value))
+	}
+	if s.Role != "" {
+		params = append(params, bytesOf("role"), bytesOf(s.Role))
+	}
+	c.params = params
+	shape.count = len(params) / 2
+	if shape.count == 0 {
+		return
+	}
+	statement := c.settings[shape]
+	if statement == nil {
+		statement = &prepared{name: c.statements.newName(), text: shape.text()}
+		c.settings[shape] = statement
+	}
+	c.run(statement, params, reply{zone: shape.zone})
+	clear(params)
+}
+
+// command queues a statement without parameters that returns nothing.
+func (c *connection) command(text string) {
+	statement := c.commands[text]
+	if statement == nil {
+		statement = &prepared{name: c.statements.newName(), text: text}
+		c.commands[text] = statement
+	}
+	c.run(statement, nil, reply{})
+}
+
+// run queues the execution of a statement, behind its preparation when this connection does not have it yet. Both
+// ride in the same flight: results are asked for in binary whatever their types, so nothing waits for a description.
+func (c *connection) run(statement *prepared, params [][]byte, r reply) {
+	if !statement.described && !c.parsing(statement) {
+		c.wire.SendParse(&pgproto3.Parse{Name: statement.name, Query: statement.text})
+		c.wire.SendDescribe(&pgproto3.Describe{ObjectType: 'S', Name: statement.name})
+		c.replies = append(c.replies, reply{kind: parseReply, statement: statement})
+	}
+	c.bind.PreparedStatement = statement.name
+	c.bind.Parameters = params
+	c.bind.ResultFormatCodes = c.formats[:]
+	c.wire.SendBind(&c.bind)
+	c.wire.SendExecute(&pgproto3.Execute{})
+	c.bind.Parameters = nil
+	r.kind, r.statement = runReply, statement
+	c.replies = append(c.replies, r)
+}
+
+// parsing tells whether this flight prepares the statement already, for an earlier step.
+func (c *connection) parsing(statement *prepared) bool {
+	for i := range c.replies {
+		if c.replies[i].kind == parseReply && c.replies[i].statement == statement {
+			return true
+		}
+	}
+	return false
+}
+
+// receive gives the next message of the flight. A server's error is returned as *pgconn.PgError.
+func (c *connection) receive() (pgproto3.BackendMessage, error) {
+	for {
+		message, err := c.wire.Receive()
+		if err != nil {
+			return nil, err
+		}
+		switch message := message.(type) {
+		case *pgproto3.ErrorResponse:
+			return nil, pgconn.ErrorResponseToPgError(message)
+		case *pgproto3.NoticeResponse, *pgproto3.NotificationResponse, *pgproto3.ParameterStatus:
+			// PostgreSQL 14 and newer reports changed parameters only before ReadyForQuery, which pgconn reads.
+			continue
+		}
+		return message, nil
+	}
+}
+
+// readParse reads the replies to a Parse and a Describe.
+func (c *connection) readParse(statement *prepared) error {
+	message, err := c.receive()
+	if err != nil {
+		return err
+	}
+	if _, ok := message.(*pgproto3.ParseComplete); !ok {
+		return &protocolError{message}
+	}
+	message, err = c.receive()
+	if err != nil {
+		return err
+	}
+	if _, ok := message.(*pgproto3.ParameterDescription); !ok {
+		return &protocolError{message}
+	}
+	message, err = c.receive()
+	if err != nil {
+		return err
+	}
+	switch message := message.(type) {
+	case *pgproto3.RowDescription:
+		statement.types = make([]uint32, len(message.Fields))
+		for i := range message.Fields {
+			statement.types[i] = message.Fields[i].DataTypeOID
+		}
+	case *pgproto3.NoData:
+		statement.types = nil
+	default:
+		return &protocolError{message}
+	}
+	statement.described = true
+	return nil
+}
+
+// rowsAffected reads the number at the end of a command tag, 0 when there is none.
+func rowsAffected(tag []byte) int64 {
+	start := len(tag)
+	for start > 0 && '0' <= tag[start-1] && tag[start-1] <= '9' {
+		start--
+	}
+	var n int64
+	for _, digit := range tag[start:] {
+		n = n*10 + int64(digit-'0')
+	}
+	return n
+}
+
+// bytesOf views a string as bytes without copying. The bytes are only read, and are not nil (which means NULL) for
+// the empty string.
+func bytesOf(s string) []byte {
+	if s == "" {
+		return []byte{}
+	}
+	return unsafe.Slice(unsafe.StringData(s), len(s))
+}
