@@ -1,0 +1,29 @@
+package query
+
+// Payload is the body of a write or call, taken apart into cells.
+//
+// A cell is the value of one key in one row, still in the body's own spelling: a JSON token for JSON bodies, the
+// field's text for CSV and forms. Nothing is converted before the target column's type is known.
+type Payload struct {
+	Format PayloadFormat
+	Single bool     // the body was one object, not an array
+	Keys   []string // in order of first appearance
+	Rows   int
+	Cells  [][]byte // row-major, Rows × len(Keys); nil where the row lacks the key
+	Ragged bool     // some row lacks a key
+	Raw    []byte   // the body as it came
+}
+
+// PayloadFormat is how a body was spelled.
+type PayloadFormat byte
+
+// The formats. In CSV a nil cell is NULL (ragged rows are refused); in JSON the token null stands for it.
+const (
+	JSON PayloadFormat = iota + 1
+	CSV
+	Form
+	Opaque // text/plain, text/xml, application/octet-stream: the whole body is one value
+)
+
+// Cell gives the cell of a row and key.
+func (p *Payload) Cell(row, key int) []byte { return p.Cells[row*len(p.Keys)+key] }

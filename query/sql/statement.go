@@ -1,0 +1,78 @@
+// Package sql writes plans as SQL text with bind parameters.
+package sql
+
+import "basalt/query/pgjson"
+
+// Statement is a compiled plan, shared by all requests of one shape.
+//
+// Its SQL holds no text of a client's: literals are parameters, identifiers come from the catalog, and output
+// names are not in the SQL at all (they are in Layout, which writes the answer).
+type Statement struct {
+	SQL    string
+	Params []Param
+	// Layout says how result rows become JSON.
+	Layout *pgjson.Layout
+	// Count gives the total (one row, one bigint), nil when none was asked for. It is run before the statement.
+	Count *Statement
+	// Plan gives the planner's estimate as EXPLAIN (format json), nil when none was asked for.
+	Plan *Statement
+	// RowsAffected says that the number of rows is the command's own (a write that returns nothing).
+	RowsAffected bool
+	// Hidden is the number of leading result columns that the answer does not show (keys for Location, an
+	// inserted flag, …); Layout describes the columns behind them.
+	Hidden []Hidden
+	// Scalar says that each row is one bare value (a routine's scalar result), Single that the answer is one
+	// value rather than an array, Void that it has none.
+	Scalar, Single, Void bool
+}
+
+// Hidden is a result column for the server's own use.
+type Hidden struct {
+	Kind HiddenKind
+	Name string // of KeyColumn: the column
+}
+
+// HiddenKind tells what a hidden column is for.
+type HiddenKind byte
+
+// The hidden columns.
+const (
+	KeyColumn      HiddenKind = iota + 1 // part of the primary key as text
+	InsertedColumn                       // boolean: the row was inserted, not updated
+)
+
+// Param says where the value of a bind parameter ($1 is the first) comes from.
+type Param struct {
+	Source ParamSource
+	Index  int    // of Value: in Query.Values; of Cell and Cells: of the key in Payload.Keys
+	Text   string // of Constant
+	Like   bool   // of Value: * stands for %
+	List   bool   // of Value: the elements of in (…) or of an {…} array, to be written as an array literal
+	Max    int64  // of Value: a number capped at this, 0 for no cap
+	Form   CellForm
+}
+
+// ParamSource is where a parameter's value comes from.
+type ParamSource byte
+
+// The sources.
+const (
+	Value    ParamSource = iota + 1 // a literal of the query string
+	Values                          // several literals (a variadic argument) as an array literal; Refs in Indexes
+	Constant                        // text fixed at compile time (JSON keys, configurations)
+	Limit                           // of the top level
+	Offset
+	Cell  // the cell of a one-row payload
+	Cells // the cells of one key in all rows as an array literal
+	Given // which rows have the key, as an array of booleans
+	Body  // the whole payload as it came
+)
+
+// CellForm is how a JSON token becomes the text that the column's input function reads.
+type CellForm byte
+
+// The forms.
+const (
+	PlainCell CellForm = iota // strings unquoted, other tokens as they stand, null is NULL
+	JSONCell                  // of json and jsonb columns: the token itself, null is NULL
+)

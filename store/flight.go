@@ -1,0 +1,50 @@
+package store
+
+import "basalt/query/sql"
+
+// Flight is one request as the database sees it: who asks, under which settings, and the statements, sent
+// together in one network round trip and one transaction.
+type Flight struct {
+	Session Session
+	Steps   []Step
+	// Check is asked when all rows have arrived and before the transaction commits; an error rolls back. A flight
+	// with a Check takes a second round trip for its COMMIT or ROLLBACK.
+	Check func() error
+	// Rollback ends the transaction without keeping its changes (Prefer: tx=rollback).
+	Rollback bool
+}
+
+// Session is the identity and the settings of one request. They hold for its transaction only.
+type Session struct {
+	Role      string
+	Settings  []Setting // in the order they are set; always the same names for one server, so that one statement serves
+	ReadOnly  bool
+	Isolation string // "" for the default, else "repeatable read" or "serializable"
+}
+
+// Setting is a configuration parameter (GUC) with its value.
+type Setting struct{ Name, Value string }
+
+// Step is one statement of a flight.
+type Step struct {
+	Statement *sql.Statement
+	Params    [][]byte // text format, nil is NULL
+	Sink      Sink
+}
+
+// Sink takes the rows of one statement.
+type Sink interface {
+	// Begin is called once before the first row, also when there is none.
+	Begin(Columns) error
+	// Row is called for each row; the values are valid until it returns.
+	Row(values [][]byte) error
+	// End is called with the number of rows that the command reports.
+	End(rows int64) error
+}
+
+// Columns describes the columns that a statement gives.
+type Columns struct {
+	Types         []uint32 // type OIDs, as the server describes them
+	TimeZone      string   // the session's TimeZone
+	IntervalStyle string
+}
