@@ -268,7 +268,7 @@ func versionCommand() *cobra.Command {
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			postgres := "none found; one is fetched at the first start"
-			if binaries, err := managed.FindInstalled(); err == nil {
+			if binaries, err := managed.FindBinaries(cmd.Context(), managed.Options{Offline: true}); err == nil {
 				postgres = binaries.Version + " in " + binaries.Dir
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "basalt %s (commit %s)\n%s\npostgresql %s\n", version, commit, runtime.Version(), postgres)

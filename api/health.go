@@ -28,7 +28,7 @@ func (s *server) ready(c echo.Context) error {
 		Ready bool            `json:"ready"`
 		Parts map[string]part `json:"parts"`
 	}{Parts: map[string]part{"database": {OK: true}, "catalog": {OK: true}}}
-	if !s.project.DB.Healthy() {
+	if s.project.DB.Healthy() != nil {
 		answer.Parts["database"] = part{Reason: "PostgreSQL does not answer"}
 	}
 	if s.project.Catalogs.Current() == nil {
@@ -51,13 +51,13 @@ func (s *server) measure(restHandler *rest.Handler) {
 	s.metrics.counter("basalt_plan_cache_misses_total", "REST requests whose statement had to be compiled.",
 		func() float64 { return float64(restHandler.PlanMisses.Load()) })
 	s.metrics.gauge("basalt_pool_connections", "Connections to PostgreSQL that are open.",
-		func() float64 { return float64(db.Stats().Total) })
+		func() float64 { return float64(db.Stats().Open) })
 	s.metrics.gauge("basalt_pool_connections_in_use", "Connections to PostgreSQL that serve a request.",
 		func() float64 { return float64(db.Stats().InUse) })
 	s.metrics.gauge("basalt_pool_waiting", "Requests that wait for a connection.",
 		func() float64 { return float64(db.Stats().Waiting) })
-	s.metrics.counter("basalt_pool_acquired_total", "Connections that requests have taken.",
-		func() float64 { return float64(db.Stats().Acquired) })
+	s.metrics.counter("basalt_flights_total", "Requests that were given a place in the pool.",
+		func() float64 { return float64(db.Stats().Flights) })
 	s.metrics.counter("basalt_pool_refused_total", "Requests that got no connection in time.",
 		func() float64 { return float64(db.Stats().Refused) })
 	s.metrics.gauge("basalt_catalog_version", "Version of the schema cache, growing with each load.",

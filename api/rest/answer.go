@@ -116,7 +116,7 @@ func (a *answer) Begin(columns store.Columns) error {
 	if err != nil {
 		var unknown *pgjson.UnknownTypeError
 		if errors.As(err, &unknown) {
-			return &store.StaleError{Reason: err}
+			return &store.StaleError{TypeOID: unknown.OID}
 		}
 		return err
 	}
@@ -230,9 +230,8 @@ func (a *answer) finish() error {
 	}
 	status := a.status()
 	if status == http.StatusRequestedRangeNotSatisfiable {
-		e := failure(status, "PGRST103", "Requested range not satisfiable")
-		e.Details = text(fmt.Sprintf("An offset of %d was requested, but there are only %d rows.", a.request.Offset, a.count()))
-		return e.header("Content-Range", "*/"+strconv.FormatInt(a.count(), 10))
+		a.c.Response().Header().Set("Content-Range", "*/"+strconv.FormatInt(a.count(), 10))
+		return query.OutOfBounds(a.request.Offset, a.count())
 	}
 	if err := a.settings.apply(a.c.Response().Header(), &status); err != nil {
 		return err

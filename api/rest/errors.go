@@ -104,6 +104,8 @@ func translate(err error, anonymous bool) *Error {
 	var (
 		own         *Error
 		syntax      *query.SyntaxError
+		outOfRange  *query.RangeError
+		body        *query.BodyError
 		planning    *plan.Error
 		token       *auth.TokenError
 		database    *pgconn.PgError
@@ -116,10 +118,17 @@ func translate(err error, anonymous bool) *Error {
 		return own
 	case errors.As(err, &syntax):
 		return &Error{Status: statusOf(syntax.Code), Code: syntax.Code, Message: syntax.Message, Details: text(syntax.Details)}
+	case errors.As(err, &outOfRange):
+		return &Error{
+			Status: http.StatusRequestedRangeNotSatisfiable, Code: "PGRST103",
+			Message: outOfRange.Message, Details: text(outOfRange.Details),
+		}
+	case errors.As(err, &body):
+		return &Error{Status: statusOf(body.Code), Code: body.Code, Message: body.Message, Details: text(body.Details), Hint: text(body.Hint)}
 	case errors.As(err, &planning):
 		return &Error{
 			Status: statusOf(planning.Code), Code: planning.Code, Message: planning.Message,
-			Details: text(planning.Details), Hint: text(planning.Hint), Candidates: planning.Candidates,
+			Details: text(planning.Details), Hint: text(planning.Hint), Candidates: candidates(planning.Choices),
 		}
 	case errors.As(err, &token):
 		return tokenError(token)
@@ -140,6 +149,18 @@ func translate(err error, anonymous bool) *Error {
 	return e
 }
 
+// candidates are the details of an ambiguous embed as JSON, nil when there is no choice.
+func candidates(choices []plan.Choice) json.RawMessage {
+	if choices == nil {
+		return nil
+	}
+	list, err := json.Marshal(choices)
+	if err != nil {
+		return nil // strings always marshal
+	}
+	return list
+}
+
 func (e *Error) retryAfter(seconds int) *Error {
 	return e.header("Retry-After", strconv.Itoa(seconds))
 }
@@ -153,11 +174,7 @@ func (e *Error) header(name, value string) *Error {
 }
 
 func tokenError(token *auth.TokenError) *Error {
-	e := failure(statusOf(token.Code), token.Code, token.Message)
-	e.Details = text(token.Details)
-	if e.Status != http.StatusUnauthorized {
-		e.Status = http.StatusUnauthorized
-	}
+	e := failure(http.StatusUnauthorized, token.Code, token.Message)
 	return e.header("WWW-Authenticate", `Bearer error="invalid_token", error_description=`+strconv.Quote(token.Message))
 }
 
