@@ -86,3 +86,8 @@ func (r *Relationship) matches(hint string) bool {
 	}
 	return r.Columns[0].To.Name == hint || !r.Self && r.Columns[0].From.Name == hint
 }
+
+// SearchPath gives the schemas along which names are looked for in requests to a schema: that one, then the extra ones.
+func (c *Catalog) SearchPath(schema string) []string {
+	return append([]string{schema}, c.options.ExtraSearchPath...)
+}

@@ -1,6 +1,10 @@
 package plan
 
-import "basalt/query"
+import (
+	"strings"
+
+	"basalt/query"
+)
 
 // embed plans a relation named in select and what its parentheses ask for.
 func (p *planner) embed(node *Node, item *query.Item) error {
@@ -16,7 +20,7 @@ func (p *planner) embed(node *Node, item *query.Item) error {
 		return err
 	}
 	e := &Embed{
-		Name:         item.Relation,
+		Name:         strings.Clone(item.Relation),
 		Relation:     item.Relation,
 		Relationship: relationship,
 		Node:         child,
@@ -25,7 +29,7 @@ func (p *planner) embed(node *Node, item *query.Item) error {
 		Hidden:       len(child.Items) == 0,
 	}
 	if item.Alias != "" {
-		e.Name = item.Alias
+		e.Name = strings.Clone(item.Alias)
 	}
 	node.Embeds = append(node.Embeds, e)
 	switch {
@@ -46,7 +50,7 @@ func spread(node *Node, e *Embed) error {
 		if below.Aggregate != "" && !e.ToOne() {
 			return notImplemented("Aggregates are not implemented for one-to-many or many-to-many spreads.")
 		}
-		node.Items = append(node.Items, Item{
+		item := Item{
 			Kind:      SpreadItem,
 			Name:      below.Name,
 			Embed:     e,
@@ -54,9 +58,14 @@ func spread(node *Node, e *Embed) error {
 			Aggregate: below.Aggregate,
 			AggCast:   below.AggCast,
 			Type:      below.Type,
-		})
+			List:      below.List || !e.ToOne(),
+		}
+		if item.List {
+			item.Type = nil
+		}
+		node.Items = append(node.Items, item)
 		if below.Aggregate != "" {
-			below.Aggregate, below.AggCast = "", nil
+			below.Aggregate, below.AggCast = "", Cast{}
 			below.Type = resultType(&Item{Cast: below.Cast, Type: below.Field.Type})
 		}
 	}

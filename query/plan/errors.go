@@ -85,19 +85,13 @@ func (p *planner) tableNotFound(name catalog.Name) error {
 		Code:    "PGRST205",
 		Message: "Could not find the table '" + name.String() + "' in the schema cache",
 	}
-	var names []string
-	for r := range p.catalog.Relations() {
-		if r.Name.Schema == name.Schema {
-			names = append(names, r.Name.Name)
-		}
-	}
-	if near := nearest(name.Name, names, tableLikeness); near != "" {
+	if near, ok := p.catalog.Similar(name.Schema, catalog.RelationName, name.Name); ok {
 		e.Hint = "Perhaps you meant the table '" + catalog.Name{Schema: name.Schema, Name: near}.String() + "'"
 	}
 	return e
 }
 
-func (p *planner) noRelationship(source *Source, item *query.Item, all []*catalog.Relationship) error {
+func (p *planner) noRelationship(source *Source, item *query.Item) error {
 	details := "Searched for a foreign key relationship between '" + source.Name + "' and '" + item.Relation + "'"
 	if len(item.Hints) > 0 {
 		details += " using the hint '" + strings.Join(item.Hints, "!") + "'"
@@ -110,15 +104,22 @@ func (p *planner) noRelationship(source *Source, item *query.Item, all []*catalo
 		Details: details,
 	}
 	var names []string
-	for _, r := range all {
-		if r.To.Name.Schema == p.request.Schema {
+	for _, r := range p.relationshipsOf(source) {
+		if r.To.Name.Schema == p.request.Schema && r.To.Name.Name != item.Relation {
 			names = append(names, r.To.Name.Name)
 		}
 	}
-	if near := nearest(item.Relation, names, relationshipLikeness); near != "" && near != item.Relation {
+	if near, ok := catalog.Nearest(item.Relation, names); ok {
 		e.Hint = "Perhaps you meant '" + near + "' instead of '" + item.Relation + "'."
 	}
 	return e
+}
+
+func (p *planner) relationshipsOf(source *Source) []*catalog.Relationship {
+	if source.Relation == nil {
+		return nil
+	}
+	return p.catalog.Relationships(source.Relation.Name)
 }
 
 func ambiguous(from, to string, found []*catalog.Relationship) error {

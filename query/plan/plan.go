@@ -82,15 +82,23 @@ type Item struct {
 	Kind  ItemKind
 	Name  string
 	Field Field
-	Cast  *catalog.Type // before the aggregate, nil for none
+	Cast  Cast // before the aggregate
 	// Embed is the embed of an EmbedItem and the spread that a SpreadItem comes from.
 	Embed *Embed
 	// Index is which item of the spread's node a SpreadItem is.
 	Index     int
-	Aggregate string        // "" for none
-	AggCast   *catalog.Type // after the aggregate, nil for none
-	// Type is that of the value shown, nil for what PostgreSQL makes of an aggregate and for embeds.
+	Aggregate string // "" for none
+	AggCast   Cast   // after the aggregate
+	// Type is that of the value shown, nil for counts, embeds and lists.
 	Type *catalog.Type
+	// List says that the item came through a spread to many, which makes it an array.
+	List bool
+}
+
+// Cast is the type that a value is cast to; the zero Cast is none.
+type Cast struct {
+	Type *catalog.Type
+	SQL  string // how the type is spelled, with its modifiers
 }
 
 // ItemKind tells what an Item shows.

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strings"
+
 	"basalt/query"
 	"basalt/query/catalog"
 )
@@ -52,10 +54,10 @@ func (p *planner) item(node *Node, item *query.Item) error {
 		return aggregatesNotAllowed()
 	}
 	var err error
-	if planned.Cast, err = p.castType(item.Cast); err != nil {
+	if planned.Cast, err = p.cast(item.Cast); err != nil {
 		return err
 	}
-	if planned.AggCast, err = p.castType(item.AggCast); err != nil {
+	if planned.AggCast, err = p.cast(item.AggCast); err != nil {
 		return err
 	}
 	planned.Name = itemName(item, planned.Aggregate)
@@ -71,42 +73,43 @@ func (p *planner) star(node *Node) {
 	}
 }
 
-// castType finds the type of a cast, nil for no cast.
-func (p *planner) castType(name string) (*catalog.Type, error) {
+// cast finds the type of a cast.
+func (p *planner) cast(name string) (Cast, error) {
 	if name == "" {
-		return nil, nil
+		return Cast{}, nil
 	}
-	if t := p.catalog.FindType(name); t != nil {
-		return t, nil
+	t, sql := p.catalog.FindType(name, p.catalog.SearchPath(p.request.Schema))
+	if t == nil {
+		return Cast{}, typeNotFound(name)
 	}
-	return nil, typeNotFound(name)
+	return Cast{t, sql}, nil
 }
 
-// itemName is the key that an item has in the answer.
+// itemName is the key that an item has in the answer. It outlives the request, so it must not hold on to its URL.
 func itemName(item *query.Item, aggregate string) string {
 	switch {
 	case item.Alias != "":
-		return item.Alias
+		return strings.Clone(item.Alias)
 	case aggregate != "":
 		return aggregate
 	}
 	for i := len(item.Field.Path) - 1; i >= 0; i-- {
 		if step := &item.Field.Path[i]; !step.Index {
-			return step.Key
+			return strings.Clone(step.Key)
 		}
 	}
-	return item.Field.Name
+	return strings.Clone(item.Field.Name)
 }
 
 // resultType is the type of the value that an item shows, nil when PostgreSQL's choice is not foreseen.
 func resultType(item *Item) *catalog.Type {
 	switch {
-	case item.AggCast != nil:
-		return item.AggCast
+	case item.AggCast.Type != nil:
+		return item.AggCast.Type
 	case item.Aggregate == "count":
 		return nil
-	case item.Cast != nil:
-		return item.Cast
+	case item.Cast.Type != nil:
+		return item.Cast.Type
 	}
 	return item.Type
 }

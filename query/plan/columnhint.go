@@ -1,27 +1,5 @@
 package plan
 
-// How like a name must be to be offered instead of one that does not exist, from 0 to 1.
-const (
-	tableLikeness        = 0.75
-	relationshipLikeness = 0.5
-)
-
-// nearest finds the candidate most like a name, "" when none is like enough.
-func nearest(name string, candidates []string, least float64) string {
-	best, found := least, ""
-	for _, candidate := range candidates {
-		longest := max(len([]rune(name)), len([]rune(candidate)))
-		if longest == 0 {
-			continue
-		}
-		likeness := 1 - float64(distance(name, candidate))/float64(longest)
-		if likeness > best || likeness == best && (found == "" || candidate < found) {
-			best, found = likeness, candidate
-		}
-	}
-	return found
-}
-
 // columnHint follows PostgreSQL's rule for the columns that it proposes: at most three edits and half the letters
 // away, and no more than two that are equally near.
 func columnHint(source *Source, name string) string {
