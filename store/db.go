@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/rs/zerolog"
 )
@@ -137,10 +135,11 @@ func (db *DB) configure(config *pgxpool.Config) {
 func (db *DB) configureFlights(config *pgxpool.Config) {
 	config.MaxConns = db.options.PoolSize
 	config.MinIdleConns = min(2, db.options.PoolSize)
-	config.ConnConfig.BuildContextWatcherHandler = func(pg *pgconn.PgConn) ctxwatch.Handler {
-		c := newConnection(pg, db.options.StatementCache)
-		pg.CustomData()[connectionKey] = c
-		return c
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		db.outage.over()
+		pg := conn.PgConn()
+		pg.CustomData()[connectionKey] = newConnection(pg, db.options.StatementCache)
+		return nil
 	}
 	config.ShouldPing = func(_ context.Context, params pgxpool.ShouldPingParams) bool {
 		c := connectionOf(params.Conn.PgConn())

@@ -12,6 +12,9 @@ type Flight struct {
 	Check func() error
 	// Rollback ends the transaction without keeping its changes (Prefer: tx=rollback).
 	Rollback bool
+	// Calls says that a routine is called by name. A routine can leave a prepared statement in the session, which is
+	// looked for right behind such a flight, and less often behind others.
+	Calls bool
 }
 
 // Session is the identity and the settings of one request. They hold for its transaction only.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,9 @@ import (
 
 // commitPatience bounds a COMMIT that follows a Check: it no longer depends on the caller, who may have left.
 const commitPatience = 10 * time.Second
+
+// keptBuffer is the largest buffer that a connection keeps from one flight to the next.
+const keptBuffer = 64 << 10
 
 // outcome tells how far a flight came.
 type outcome struct {
@@ -28,17 +32,36 @@ func (c *connection) fly(ctx context.Context, f *Flight, anew bool) (outcome, er
 			return outcome{}, err
 		}
 	}
-	o, err := c.exchange(ctx, func() { c.write(f, begin, anew) })
-	if begin == "" || !c.usable() {
-		return o, err
+	if err := c.settle(); err != nil {
+		return outcome{}, c.name(ctx, err)
 	}
-	if err == nil && f.Check != nil {
-		err = c.conclude(ctx, f)
+	c.queue(f, begin, anew)
+	o, err := c.exchange(ctx)
+	if begin != "" && c.usable() {
+		if err == nil && f.Check != nil {
+			err = c.conclude(ctx, f)
+		}
+		if c.usable() && c.pg.TxStatus() != 'I' {
+			c.end("rollback")
+		}
+		if c.usable() {
+			c.clean(f.Calls)
+		}
 	}
-	if c.usable() && c.pg.TxStatus() != 'I' {
-		c.end("rollback")
-	}
+	c.takeCancel()
 	return o, err
+}
+
+// takeCancel makes sure that a cancel request which came too late for its flight cannot end the next one: what is sent
+// after it and read before the next flight is a cleaning.
+func (c *connection) takeCancel() {
+	if !c.cancelled || !c.usable() {
+		return
+	}
+	c.cancelled = false
+	if c.settle() == nil {
+		c.clean(false)
+	}
 }
 
 // conclude asks the flight's Check and commits, or leaves the transaction to be rolled back.
@@ -57,45 +80,72 @@ func (c *connection) conclude(ctx context.Context, f *Flight) error {
 func (c *connection) end(command string) error {
 	ctx, stop := context.WithTimeout(context.Background(), commitPatience)
 	defer stop()
-	_, err := c.exchange(ctx, func() {
-		c.replies = c.replies[:0]
-		c.command(command)
-	})
+	c.start()
+	c.command(command)
+	c.sync()
+	_, err := c.exchange(ctx)
 	return err
 }
 
-func (c *connection) usable() bool {
-	return !c.broken && !c.pg.IsClosed()
+// exchange sends what is queued and reads the replies up to the first ReadyForQuery: one round trip. When it returns,
+// the connection can take the next flight or is marked as broken.
+func (c *connection) exchange(ctx context.Context) (outcome, error) {
+	defer c.forget()
+	if c.failure != nil {
+		c.broken = true
+		return outcome{}, fmt.Errorf("encode the statement: %w", c.failure)
+	}
+	c.watcher.Watch(ctx)
+	o, err := c.transfer()
+	c.watcher.Unwatch()
+	if c.cancelled && !c.broken && c.pg.Conn().SetDeadline(time.Time{}) != nil {
+		c.broken = true
+	}
+	return o, c.name(ctx, err)
 }
 
-// exchange sends what write queues together with one Sync and reads all replies: one round trip. When it returns, the
-// connection is ready for the next exchange or marked as broken.
-func (c *connection) exchange(ctx context.Context, write func()) (outcome, error) {
-	pipeline := c.pg.StartPipeline(ctx)
-	write()
-	defer c.forget()
-	if err := pipeline.Sync(); err != nil {
-		c.broken = true
-		return outcome{}, c.failure(ctx, err)
+// transfer writes and reads. A write that may not fit into the socket's buffers goes on while replies are read:
+// otherwise both sides could wait for the other to read.
+func (c *connection) transfer() (outcome, error) {
+	const safe = 16 << 10
+	if len(c.out) <= safe {
+		if _, err := c.pg.Conn().Write(c.out); err != nil {
+			c.broken = true
+			return outcome{}, err
+		}
+		return c.read()
 	}
+	written := make(chan error, 1)
+	go func() {
+		_, err := c.pg.Conn().Write(c.out)
+		written <- err
+	}()
+	o, err := c.read()
+	if c.broken {
+		// The server may have stopped reading.
+		c.pg.Conn().SetWriteDeadline(time.Now())
+	}
+	if writeErr := <-written; writeErr != nil {
+		c.broken = true
+		err = cmp.Or(err, writeErr)
+	}
+	return o, err
+}
+
+// read reads all replies and ReadyForQuery.
+func (c *connection) read() (outcome, error) {
 	o, err := c.readReplies()
-	var pgErr *pgconn.PgError
 	var sunk *sinkError
-	switch {
-	case err == nil, errors.As(err, &sunk):
-	case errors.As(err, &pgErr) && !serverLeft(pgErr):
-	default:
-		c.broken = true
-	}
-	if !c.broken {
-		if syncErr := c.readSync(pipeline); syncErr != nil && (err == nil || c.broken) {
-			err = syncErr
+	if err != nil && !errors.As(err, &sunk) {
+		if pgErr := asPgError(err); pgErr == nil || serverLeft(pgErr) {
+			c.broken = true
+			return o, err
 		}
 	}
-	if pipeline.Close(); c.pg.IsClosed() {
-		c.broken = true
+	if syncErr := c.readSync(); syncErr != nil && (err == nil || c.broken) {
+		err = syncErr
 	}
-	return o, c.failure(ctx, err)
+	return o, err
 }
 
 // forget drops the references to the flight and the statements whose preparation was not confirmed.
@@ -107,6 +157,9 @@ func (c *connection) forget() {
 	}
 	clear(c.replies)
 	clear(c.entries)
+	if cap(c.out) > keptBuffer {
+		c.out = nil
+	}
 }
 
 // readReplies reads the replies to all requests, the Sync's excepted, up to the first error. When a sink fails, the
@@ -194,6 +247,7 @@ func (c *connection) readRun(r *reply, columns *Columns, o *outcome) error {
 			if failed != nil {
 				// Nobody wants the other rows: they are not waited for.
 				failed, sink = &sinkError{failed}, nil
+				c.watcher.Unwatch()
 				c.cancel()
 			}
 			continue
@@ -220,31 +274,32 @@ func (c *connection) readRun(r *reply, columns *Columns, o *outcome) error {
 	}
 }
 
-// readSync reads ReadyForQuery. An error that comes first is that of the commit.
-func (c *connection) readSync(pipeline *pgconn.Pipeline) error {
+// readSync reads ReadyForQuery through pgconn, which learns the state of the transaction and changed parameters. An
+// error that comes first is that of the commit.
+func (c *connection) readSync() error {
 	var commitErr error
 	for {
-		result, err := pipeline.GetResults()
-		var pgErr *pgconn.PgError
-		switch {
-		case errors.As(err, &pgErr) && !serverLeft(pgErr):
-			commitErr = pgErr
-		case err != nil:
+		message, err := c.pg.ReceiveMessage(context.Background())
+		if err != nil {
 			c.broken = true
 			return err
+		}
+		switch message := message.(type) {
+		case *pgproto3.ReadyForQuery:
+			return commitErr
+		case *pgproto3.ErrorResponse:
+			commitErr = pgconn.ErrorResponseToPgError(message)
+		case *pgproto3.NoticeResponse, *pgproto3.NotificationResponse, *pgproto3.ParameterStatus:
 		default:
-			if _, ok := result.(*pgconn.PipelineSync); ok {
-				return commitErr
-			}
 			c.broken = true
-			return &protocolError{result}
+			return &protocolError{message}
 		}
 	}
 }
 
-// failure names an error for the caller: the context's when that ended, the sink's and the server's own as they are,
+// name names an error for the caller: the context's when that ended, the sink's and the server's own as they are,
 // and all else as the loss of the connection.
-func (c *connection) failure(ctx context.Context, err error) error {
+func (c *connection) name(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -52,6 +52,8 @@ func (db *DB) attempt(ctx context.Context, f *Flight) (outcome, error) {
 	landed := false
 	defer func() {
 		if !landed { // a sink panicked
+			c.watcher.Unwatch()
+			c.cancel()
 			c.broken = true
 			db.release(pooled, c)
 		}
@@ -66,14 +68,19 @@ func (db *DB) attempt(ctx context.Context, f *Flight) (outcome, error) {
 	return o, err
 }
 
-// acquire takes a connection of the pool. There is one for everyone who passed the gate, so this waits for nothing but
-// the making of a new one.
+// acquire takes a clean connection of the pool. There is one for everyone who passed the gate, so this waits for
+// nothing but the making of a new one.
 func (db *DB) acquire(ctx context.Context) (*pgxpool.Conn, error) {
-	pooled, err := db.flights.Acquire(ctx)
-	if err != nil {
-		return nil, db.notConnected(ctx, err)
+	for {
+		pooled, err := db.flights.Acquire(ctx)
+		if err != nil {
+			return nil, db.notConnected(ctx, err)
+		}
+		if connectionOf(pooled.Conn().PgConn()).settle() == nil {
+			return pooled, nil
+		}
+		db.discard(pooled, func() {})
 	}
-	return pooled, nil
 }
 
 // notConnected names the error of an attempt to connect and remembers it for others.
@@ -97,10 +104,15 @@ func (db *DB) release(pooled *pgxpool.Conn, c *connection) {
 		db.gate.leave()
 		return
 	}
+	db.discard(pooled, db.gate.leave)
+}
+
+// discard takes a connection out of the pool and closes it in the background.
+func (db *DB) discard(pooled *pgxpool.Conn, closed func()) {
 	db.counts.destroyed.Add(1)
 	conn := pooled.Hijack()
 	db.closing.Go(func() {
-		defer db.gate.leave()
+		defer closed()
 		ctx, stop := context.WithTimeout(context.Background(), cancelPatience)
 		defer stop()
 		conn.Close(ctx)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -50,7 +51,7 @@ func (s settingsShape) text() string {
 	return b.String()
 }
 
-// begins are the commands that open an explicit transaction, by isolation level.
+// beginCommand gives the command that opens an explicit transaction of an isolation level.
 func beginCommand(isolation string) (string, error) {
 	switch isolation {
 	case "":
@@ -61,10 +62,10 @@ func beginCommand(isolation string) (string, error) {
 	return "", fmt.Errorf("unknown isolation level %q", isolation)
 }
 
-// write queues all requests of a flight, its Sync excepted, and notes the replies to expect. With anew, statements
-// are prepared again even when this connection has them.
-func (c *connection) write(f *Flight, begin string, anew bool) {
-	c.replies = c.replies[:0]
+// queue encodes all requests of a flight and notes the replies to expect. With anew, statements are prepared again
+// even when this connection has them.
+func (c *connection) queue(f *Flight, begin string, anew bool) {
+	c.start()
 	c.entries = c.entries[:0]
 	for i := range f.Steps {
 		entry := c.statements.get(f.Steps[i].Statement, f.Session.Role)
@@ -76,7 +77,7 @@ func (c *connection) write(f *Flight, begin string, anew bool) {
 	}
 	// Nothing before these can fail, so each is surely carried out.
 	for _, name := range c.statements.closing {
-		c.wire.SendClose(&pgproto3.Close{ObjectType: 'S', Name: name})
+		c.encode(&pgproto3.Close{ObjectType: 'S', Name: name})
 		c.replies = append(c.replies, reply{kind: closeReply})
 	}
 	c.statements.closing = c.statements.closing[:0]
@@ -90,6 +91,10 @@ func (c *connection) write(f *Flight, begin string, anew bool) {
 	if begin != "" && f.Check == nil {
 		c.command(endCommand(f.Rollback))
 	}
+	c.sync()
+	if begin == "" {
+		c.queueCleaning(f.Calls)
+	}
 }
 
 func endCommand(rollback bool) string {
@@ -97,6 +102,13 @@ func endCommand(rollback bool) string {
 		return "rollback"
 	}
 	return "commit"
+}
+
+// start makes an empty flight.
+func (c *connection) start() {
+	c.out = c.out[:0]
+	c.failure = nil
+	c.replies = c.replies[:0]
 }
 
 // applySettings queues the session's settings. The role comes last: what may be set is decided for the role that
@@ -131,7 +143,7 @@ func (c *connection) applySettings(s *Session) {
 	clear(params)
 }
 
-// command queues a statement without parameters that returns nothing.
+// command queues a statement without parameters that returns nothing of interest.
 func (c *connection) command(text string) {
 	statement := c.commands[text]
 	if statement == nil {
@@ -145,21 +157,44 @@ func (c *connection) command(text string) {
 // ride in the same flight: results are asked for in binary whatever their types, so nothing waits for a description.
 func (c *connection) run(statement *prepared, params [][]byte, r reply) {
 	if !statement.described && !c.parsing(statement) {
-		c.wire.SendParse(&pgproto3.Parse{Name: statement.name, Query: statement.text})
-		c.wire.SendDescribe(&pgproto3.Describe{ObjectType: 'S', Name: statement.name})
+		c.encode(&pgproto3.Parse{Name: statement.name, Query: statement.text})
+		c.encode(&pgproto3.Describe{ObjectType: 'S', Name: statement.name})
 		c.replies = append(c.replies, reply{kind: parseReply, statement: statement})
 	}
+	size := 0
+	for _, param := range params {
+		size += len(param) + 4
+	}
+	c.out = slices.Grow(c.out, size)
 	c.bind.PreparedStatement = statement.name
 	c.bind.Parameters = params
 	c.bind.ResultFormatCodes = c.formats[:]
-	c.wire.SendBind(&c.bind)
-	c.wire.SendExecute(&pgproto3.Execute{})
+	c.encode(&c.bind)
 	c.bind.Parameters = nil
+	c.out = append(c.out, 'E', 0, 0, 0, 9, 0, 0, 0, 0, 0) // Execute of the unnamed portal, all rows
 	r.kind, r.statement = runReply, statement
 	c.replies = append(c.replies, r)
 }
 
-// parsing tells whether this flight prepares the statement already, for an earlier step.
+// sync queues a Sync, which ends the implicit transaction.
+func (c *connection) sync() {
+	c.out = append(c.out, 'S', 0, 0, 0, 4)
+}
+
+// encode appends a message to what the flight sends.
+func (c *connection) encode(message pgproto3.FrontendMessage) {
+	if c.failure != nil {
+		return
+	}
+	out, err := message.Encode(c.out)
+	if err != nil {
+		c.failure = err
+		return
+	}
+	c.out = out
+}
+
+// parsing tells whether this flight prepares the statement itself.
 func (c *connection) parsing(statement *prepared) bool {
 	for i := range c.replies {
 		if c.replies[i].kind == parseReply && c.replies[i].statement == statement {
@@ -180,7 +215,7 @@ func (c *connection) receive() (pgproto3.BackendMessage, error) {
 		case *pgproto3.ErrorResponse:
 			return nil, pgconn.ErrorResponseToPgError(message)
 		case *pgproto3.NoticeResponse, *pgproto3.NotificationResponse, *pgproto3.ParameterStatus:
-			// PostgreSQL 14 and newer reports changed parameters only before ReadyForQuery, which pgconn reads.
+			// PostgreSQL 14 and newer reports changed parameters only before ReadyForQuery, which readSync reads.
 			continue
 		}
 		return message, nil
