@@ -247,12 +247,8 @@ func (s *Service) signUpUnconfirmed(ctx context.Context, caller Caller, d draft,
 		}
 		return &SignedUp{User: user}, nil
 	}
-	batch := &pgx.Batch{}
-	s.count(batch, caller, limit.Hit{Rule: mailRule(), Of: *d.email})
-	if batch.Len() > 0 {
-		if err := s.send(ctx, batch); err != nil {
-			return nil, err
-		}
+	if _, err := s.admit(ctx, caller, limit.Hit{Rule: mailRule(), Of: *d.email}); err != nil {
+		return nil, err
 	}
 	if err := s.mail(ctx, Mail{Kind: MailConfirmation, To: *d.email, Link: s.link(MailConfirmation, d.token)}); err != nil {
 		return nil, err
