@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -80,8 +79,8 @@ func (o opening) parameters(caller Caller) []any {
 }
 
 // session signs the tokens of a session that has been written.
-func (s *Service) session(ctx context.Context, o opening, u *User) (*Session, error) {
-	return s.issue(ctx, u, o.refresh, standing{
+func (s *Service) session(o opening, u *User) (*Session, error) {
+	return s.issue(u, o.refresh, standing{
 		sessionID: o.id,
 		level:     "aal1",
 		methods:   []methodClaim{{Method: o.method, Timestamp: o.at.Unix()}},
@@ -117,7 +116,7 @@ type accessClaims struct {
 	Anonymous    bool            `json:"is_anonymous"`
 }
 
-func (s *Service) issue(_ context.Context, u *User, refresh Secret, st standing, at time.Time) (*Session, error) {
+func (s *Service) issue(u *User, refresh Secret, st standing, at time.Time) (*Session, error) {
 	expires := at.Add(s.options.TokenLife)
 	claims := accessClaims{
 		Issuer: s.options.Issuer, Subject: u.ID, Audience: u.Audience,

@@ -101,7 +101,7 @@ const userColumns = `
     u.raw_user_meta_data,
     u.created_at,
     u.updated_at,
-    case when isfinite(u.banned_until) then u.banned_until else '9999-12-31 00:00:00+00' end,
+    case when u.banned_until = 'infinity' then '9999-12-31 00:00:00+00' else u.banned_until end,
     u.deleted_at,
     u.is_anonymous,
     coalesce(u.banned_until > now(), false),
