@@ -195,8 +195,8 @@ func databaseURL(settings *api.Settings) (string, error) {
 func psqlCommand() *cobra.Command {
 	var settings api.Settings
 	cmd := &cobra.Command{
-		Use:   "psql [--data DIR | --database-url URL] [ARGS]",
-		Short: "Open psql on the managed or given database; all other arguments are psql's",
+		Use:     "psql [--data DIR | --database-url URL] [ARGS]",
+		Short:   "Open psql on the managed or given database; all other arguments are psql's",
 		Example: "  basalt psql\n  basalt psql -c 'select now()'",
 		// psql has flags of its own, which cobra would refuse.
 		DisableFlagParsing: true,
@@ -261,20 +261,23 @@ func psqlEnvironment(url string) ([]string, error) {
 }
 
 func versionCommand() *cobra.Command {
-	return &cobra.Command{
+	var settings api.Settings
+	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the versions of Basalt, Go and the PostgreSQL that would be used",
 		Example: "  basalt version",
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			postgres := "none found; one is fetched at the first start"
-			if binaries, err := managed.FindBinaries(cmd.Context(), managed.Options{Offline: true}); err == nil {
-				postgres = binaries.Version + " in " + binaries.Dir
+			if binaries, err := managed.FindBinaries(cmd.Context(), managed.Options{DataDir: settings.Data, NoFetch: true}); err == nil {
+				postgres = binaries.Version + " in " + binaries.BinDir
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "basalt %s (commit %s)\n%s\npostgresql %s\n", version, commit, runtime.Version(), postgres)
 			return nil
 		},
 	}
+	bind(cmd, &settings, "data")
+	return cmd
 }
 
 func migrateCommand() *cobra.Command {

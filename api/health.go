@@ -63,7 +63,7 @@ func (s *server) measure(restHandler *rest.Handler) {
 	s.metrics.gauge("basalt_catalog_version", "Version of the schema cache, growing with each load.",
 		func() float64 { return float64(catalogs.Stats().Version) })
 	s.metrics.gauge("basalt_catalog_load_seconds", "How long the last load of the schema cache took.",
-		func() float64 { return catalogs.Stats().LoadTime.Seconds() })
+		func() float64 { return catalogs.Stats().Duration.Seconds() })
 	gate := s.project.Auth.Gate()
 	s.metrics.gauge("basalt_argon2_running", "Passwords being hashed.",
 		func() float64 { return float64(gate.Stats().Running) })

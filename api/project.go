@@ -92,9 +92,17 @@ func open(ctx context.Context, s *Settings, url string, log zerolog.Logger) (*Pr
 		db.Close()
 		return nil, err
 	}
-	p.Catalogs = store.NewCatalogWatcher(url, store.CatalogOptions{
-		Schemas: s.Schemas, ExtraSearchPath: s.ExtraSearchPath,
-	}, log)
+	connection, err := pgconn.ParseConfig(url)
+	if err != nil {
+		db.Close()
+		return nil, fmt.Errorf("read the database's URL: %w", err)
+	}
+	p.Catalogs = store.NewCatalogWatcher(store.WatchOptions{
+		Connection: connection,
+		Catalog:    store.CatalogOptions{Schemas: s.Schemas, ExtraSearchPath: s.ExtraSearchPath},
+		VersionSQL: migrations.CatalogVersion,
+		Logger:     log,
+	})
 	path, err := token.ParsePath(s.JWTRoleClaim)
 	if err != nil {
 		db.Close()

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"basalt/auth"
+	"basalt/store"
 	"basalt/store/managed"
 )
 
@@ -61,10 +62,8 @@ func Serve(ctx context.Context, s Settings, build Build, out io.Writer, logFile 
 		}
 		defer os.Remove(file)
 	}
-	if project.Auth, err = accountsOf(project, &s, apiURL, log); err != nil {
-		return err
-	}
-	server := &server{project: project, settings: &s, log: log, metrics: newMetrics(), ids: newRequestIDs()}
+	project.Auth = accountsOf(project, &s, apiURL, log)
+	server := &server{project: project, settings: &s, build: build, log: log, metrics: newMetrics(), ids: newRequestIDs()}
 
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return project.Catalogs.Run(ctx) })
@@ -80,7 +79,7 @@ func Serve(ctx context.Context, s Settings, build Build, out io.Writer, logFile 
 	}
 	group.Go(func() error { return server.run(ctx, listener) })
 	group.Go(func() error {
-		if err := project.Catalogs.Wait(ctx); err != nil {
+		if err := firstCatalog(ctx, project.Catalogs); err != nil {
 			return nil // the end came before the first catalog
 		}
 		announce(out, log, &s, apiURL, project.Keys, build)
@@ -127,11 +126,11 @@ func stopPostgres(server *managed.Server, log zerolog.Logger) {
 }
 
 // accountsOf makes the rules of accounts as the settings ask.
-func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*auth.Service, error) {
+func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
 	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
-		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: s.RedirectURLs,
-		AutoConfirm: s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == "",
-		NoLimits:    s.Limits == "off", Verifier: p.Verifier, Log: log,
+		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL,
+		Autoconfirm: s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == "",
+		LimitsOff:   s.Limits == "off", Log: log,
 	})
 }
 
@@ -153,6 +152,16 @@ func (s *server) run(ctx context.Context, listener net.Listener) error {
 		_ = server.Close() // the listener is closed already
 	}
 	<-ended
+	return nil
+}
+
+// firstCatalog waits until requests can be served.
+func firstCatalog(ctx context.Context, catalogs *store.CatalogWatcher) error {
+	for catalogs.Current() == nil {
+		if err := catalogs.Reload(ctx); err != nil && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
 	return nil
 }
 

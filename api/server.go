@@ -29,6 +29,7 @@ const (
 type server struct {
 	project  *Project
 	settings *Settings
+	build    Build
 	log      zerolog.Logger
 	metrics  *metrics
 	ids      *requestIDs
@@ -51,7 +52,7 @@ func (s *server) handler() http.Handler {
 	})
 	public.Any("/rest/v1", restHandler.Serve)
 	public.Any("/rest/v1/*", restHandler.Serve)
-	accounts.Register(public.Group("/auth/v1", s.requireKey), s.project.Auth, s.project.Verifier, accounts.Options{Log: s.log})
+	accounts.Register(public.Group("/auth/v1", s.requireKey), s.project.Auth, s.project.Verifier, accounts.Options{Version: s.build.Version, Log: s.log})
 
 	e.GET("/health/live", s.live)
 	e.GET("/health/ready", s.ready)

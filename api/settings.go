@@ -43,7 +43,6 @@ type Settings struct {
 	JWTRoleClaim string      `flag:"jwt-role-claim" default:"$.role" help:"where the role stands in a token (RFC 9535 member path)"`
 	JWTAudience  string      `flag:"jwt-audience" help:"audience demanded of tokens; empty: any"`
 	SiteURL      string      `flag:"site-url" default:"http://localhost:3000" help:"where mails lead back to"`
-	RedirectURLs []string    `flag:"redirect-urls" help:"further allowed redirect targets, comma-separated, with wildcards"`
 	PublicURL    string      `flag:"public-url" help:"URL that clients reach this server by, for the issuer of tokens; empty: http://<listen>"`
 	AutoConfirm  string      `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
 	Limits       string      `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`

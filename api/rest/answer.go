@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -31,7 +32,7 @@ type answer struct {
 	request   *query.Request
 	format    format
 
-	params   [][]byte
+	params   [3][][]byte // of the count, the estimate and the statement itself
 	encoder  *pgjson.Encoder
 	buffer   []byte
 	rows     int64 // rows given or affected
@@ -55,25 +56,35 @@ func (a *answer) release() {
 	if cap(a.buffer) > keepBuffer {
 		a.buffer = nil
 	}
-	clear(a.params[:cap(a.params)])
+	for i := range a.params {
+		clear(a.params[i][:cap(a.params[i])])
+	}
 	clear(a.list[:cap(a.list)])
 	a.c, a.request, a.statement, a.planner = nil, nil, nil, nil
 }
 
 // steps are the statements of the flight: the count before the rows, so that it is known when they begin to
 // leave; what functions decided about the response behind them.
-func (a *answer) steps(c *catalog.Catalog) []store.Step {
-	if count := a.statement.Count; count != nil {
-		a.list = append(a.list, store.Step{Statement: count, Params: a.params, Sink: &a.total})
+func (a *answer) steps(c *catalog.Catalog) ([]store.Step, error) {
+	for i, step := range [...]store.Step{
+		{Statement: a.statement.Count, Sink: &a.total},
+		{Statement: a.statement.Plan, Sink: &a.estimate},
+		{Statement: a.statement.Statement, Sink: a},
+	} {
+		if step.Statement == nil {
+			continue
+		}
+		var err error
+		if a.params[i], err = step.Statement.Bind(a.params[i][:0], a.request); err != nil {
+			return nil, err
+		}
+		step.Params = a.params[i]
+		a.list = append(a.list, step)
 	}
-	if estimate := a.statement.Plan; estimate != nil {
-		a.list = append(a.list, store.Step{Statement: estimate, Params: a.params, Sink: &a.estimate})
-	}
-	a.list = append(a.list, store.Step{Statement: a.statement.Statement, Params: a.params, Sink: a})
 	if c.SetsResponse {
 		a.list = append(a.list, store.Step{Statement: responseStatement, Sink: &a.settings})
 	}
-	return a.list
+	return a.list, nil
 }
 
 // check is what must hold before the transaction may commit; nil when nothing can forbid it.
@@ -141,6 +152,10 @@ func (a *answer) Row(values [][]byte) error {
 			a.inserted++
 		case hidden.Kind == sql.KeyColumn && a.rows == 1:
 			a.keys = append(a.keys, string(values[i]))
+		case hidden.Kind == sql.TotalColumn && a.rows == 1:
+			if err := a.total.Row(values[i : i+1]); err != nil {
+				return err
+			}
 		}
 	}
 	values = values[len(a.statement.Hidden):]
@@ -151,7 +166,7 @@ func (a *answer) Row(values [][]byte) error {
 	switch {
 	case a.format.media == mediaCSV:
 		if a.rows == 1 {
-			a.buffer = a.encoder.AppendCSVHeader(a.buffer)
+			a.buffer = appendCSVHeader(a.buffer, a.statement.Layout)
 		}
 		a.buffer, err = a.encoder.AppendCSVRow(append(a.buffer, '\n'), values)
 	case a.format.media == mediaText || a.format.media == mediaBinary:
@@ -246,29 +261,36 @@ func (a *answer) finish() error {
 	return a.flush()
 }
 
+// finishEmpty answers a write that has nothing to write.
+func (a *answer) finishEmpty() error {
+	if a.wrapped() {
+		a.buffer = append(a.buffer, "[]"...)
+	}
+	return a.finish()
+}
+
 // count is the total that the client asked for, -1 when it did not.
 func (a *answer) count() int64 {
 	switch a.request.Prefer.Count {
-	case query.CountExact:
-		if a.request.Action == query.Read || a.statement.Count != nil {
-			return a.total.rows
-		}
-		return a.rows
+	case query.CountNone:
+		return -1
 	case query.CountPlanned:
 		if a.statement.Plan != nil {
 			return a.estimate.rows
 		}
-		return a.rows
 	case query.CountEstimated:
-		if a.statement.Plan == nil {
-			return a.rows
+		// The exact count stops one beyond the maximum; from there on the planner's estimate counts.
+		if a.statement.Plan != nil && a.total.rows > a.h.options.MaxRows {
+			return max(a.estimate.rows, a.total.rows)
 		}
-		if a.h.options.MaxRows > 0 && a.total.rows <= a.h.options.MaxRows {
-			return a.total.rows
-		}
-		return max(a.estimate.rows, a.total.rows)
 	}
-	return -1
+	switch {
+	case a.total.rows >= 0:
+		return a.total.rows
+	case a.request.Action == query.Call && a.request.Offset > 0:
+		return -1 // no row came that could have told the total
+	}
+	return a.rows
 }
 
 // status is the answer's status before functions had their say.
@@ -306,6 +328,21 @@ func (a *answer) status() int {
 		return http.StatusOK
 	}
 	return http.StatusNoContent
+}
+
+// appendCSVHeader writes the names of the columns, quoted where they need it (RFC 4180 §2).
+func appendCSVHeader(dst []byte, layout *pgjson.Layout) []byte {
+	for i, column := range layout.Columns {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if strings.ContainsAny(column.Name, ",\"\r\n") {
+			dst = append(append(append(dst, '"'), strings.ReplaceAll(column.Name, `"`, `""`)...), '"')
+		} else {
+			dst = append(dst, column.Name...)
+		}
+	}
+	return dst
 }
 
 // counted says that the statement tells which rows were inserted.

@@ -124,7 +124,7 @@ func translate(err error, anonymous bool) *Error {
 			Message: outOfRange.Message, Details: text(outOfRange.Details),
 		}
 	case errors.As(err, &body):
-		return &Error{Status: statusOf(body.Code), Code: body.Code, Message: body.Message, Details: text(body.Details), Hint: text(body.Hint)}
+		return &Error{Status: statusOf(body.Code), Code: body.Code, Message: body.Message, Details: text(body.Details)}
 	case errors.As(err, &planning):
 		return &Error{
 			Status: statusOf(planning.Code), Code: planning.Code, Message: planning.Message,

@@ -169,12 +169,14 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 	defer h.answers.Put(a)
 	a.reset(h, c, p, statement, request, format)
 	defer a.release()
-	if a.params, err = statement.Bind(a.params[:0], request); err != nil {
-		return err
+	if statement.Nothing {
+		return a.finishEmpty()
 	}
 	flight := store.Flight{Session: h.session(c.Request(), path, principal, request)}
 	flight.Session.ReadOnly = request.Action == query.Read || statement.ReadOnly || c.Request().Method != http.MethodPost && request.Action == query.Call
-	flight.Steps = a.steps(p.catalog)
+	if flight.Steps, err = a.steps(p.catalog); err != nil {
+		return err
+	}
 	flight.Check = a.check()
 	if err := h.db.Run(c.Request().Context(), &flight); err != nil {
 		return err
@@ -281,9 +283,9 @@ func (h *Handler) describe(c echo.Context, model *catalog.Catalog, path string) 
 			allow += ",POST"
 		}
 	} else {
-		relation := model.Relation(name)
-		if relation == nil {
-			return plan.UnknownRelation(model, name)
+		relation, err := plan.FindRelation(model, name)
+		if err != nil {
+			return err
 		}
 		if relation.Insertable {
 			allow += ",POST"

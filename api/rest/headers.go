@@ -29,8 +29,11 @@ func (a *answer) head(status int) {
 	if len(a.h.options.Schemas) > 1 {
 		header.Set("Content-Profile", request.Schema)
 	}
-	if applied := request.AppliedPreferences(); applied != "" {
-		header.Set("Preference-Applied", applied)
+	if a.c.Request().Header["Prefer"] != nil {
+		target := len(request.Query.OnConflict) > 0 || a.statement.relation != nil && len(a.statement.relation.PrimaryKey) > 0
+		if applied := request.Prefer.AppendApplied(nil, request.Action, target); len(applied) > 0 {
+			header.Set("Preference-Applied", string(applied))
+		}
 	}
 	if request.Returning == query.ReturnRows && status != http.StatusNoContent {
 		setDefault(header, "Content-Type", a.format.contentType())

@@ -41,7 +41,7 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 	if err != nil {
 		return nil, format{}, err
 	}
-	options := query.ParseOptions{MaxRows: h.options.MaxRows}
+	var options query.ParseOptions
 	if request.Action == query.Call {
 		options.Call = true
 		if r.Method != http.MethodPost {
@@ -183,7 +183,7 @@ func readBody(r *http.Request, request *query.Request) (*query.Payload, error) {
 	case kind == "application/x-www-form-urlencoded":
 		payload, err = query.ReadForm(body)
 	case request.Action == query.Call && slices.Contains([]string{"text/plain", "text/xml", "application/octet-stream"}, kind):
-		payload = &query.Payload{Format: query.Opaque, Single: true, Raw: body}
+		payload = &query.Payload{Format: query.Opaque, Single: true, Rows: 1, Raw: body, MediaType: kind}
 	default:
 		return nil, unsupportedBody(kind)
 	}
