@@ -9,7 +9,7 @@ import (
 )
 
 // live says that the process runs.
-func (s *server) live(c echo.Context) error {
+func (s *Server) live(c echo.Context) error {
 	return c.JSON(http.StatusOK, struct {
 		Status string `json:"status"`
 	}{"ok"})
@@ -23,7 +23,7 @@ type part struct {
 
 // ready says whether requests can be served, part by part. It answers from what the parts last saw, without asking
 // the database, so that it stays cheap and quick in any storm.
-func (s *server) ready(c echo.Context) error {
+func (s *Server) ready(c echo.Context) error {
 	answer := struct {
 		Ready bool            `json:"ready"`
 		Parts map[string]part `json:"parts"`
@@ -44,7 +44,7 @@ func (s *server) ready(c echo.Context) error {
 }
 
 // measure registers what the parts count.
-func (s *server) measure(restHandler *rest.Handler) {
+func (s *Server) measure(restHandler *rest.Handler) {
 	db, catalogs := s.project.DB, s.project.Catalogs
 	s.metrics.counter("basalt_plan_cache_hits_total", "REST requests whose statement was compiled before.",
 		func() float64 { return float64(restHandler.PlanHits.Load()) })
@@ -71,6 +71,4 @@ func (s *server) measure(restHandler *rest.Handler) {
 		func() float64 { return float64(gate.Stats().Queued) })
 	s.metrics.counter("basalt_argon2_refused_total", "Requests that were refused because too many waited.",
 		func() float64 { return float64(gate.Stats().Refused) })
-	s.metrics.counter("basalt_log_lines_dropped_total", "Log lines dropped because their sink did not take them.",
-		func() float64 { return float64(s.project.logs.dropped.Load()) })
 }

@@ -26,7 +26,6 @@ type Project struct {
 	Auth     *auth.Service
 
 	identity identity
-	logs     *logSink
 }
 
 // startPatience is how long a start waits for a database that does not answer yet.
@@ -79,7 +78,7 @@ func connect(ctx context.Context, url string, log zerolog.Logger) (*pgx.Conn, er
 }
 
 // open connects the parts of a project over a prepared database.
-func open(ctx context.Context, s *Settings, url string, log zerolog.Logger) (*Project, error) {
+func open(ctx context.Context, s *Settings, url, apiURL string, log zerolog.Logger) (*Project, error) {
 	db, err := store.Open(ctx, store.Options{
 		URL: url, PoolSize: int32(s.PoolSize), MaxWaiting: s.PoolWait, AcquireTimeout: s.PoolTimeout,
 		StatementTimeout: s.StatementTimeout, ApplicationName: "basalt", Log: log,
@@ -115,6 +114,7 @@ func open(ctx context.Context, s *Settings, url string, log zerolog.Logger) (*Pr
 			return c == nil || c.Role(role) != nil
 		},
 	})
+	p.Auth = accountsOf(p, s, apiURL, log)
 	p.identity = identity{keys: p.Keys, verifier: p.Verifier, anonymous: auth.Nobody()}
 	return p, nil
 }

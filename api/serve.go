@@ -30,67 +30,100 @@ func Serve(ctx context.Context, s Settings, build Build, out io.Writer, logFile 
 	}
 	log, logs := newLogger(&s, logFile)
 	defer logs.Close()
+	server, err := Start(ctx, s, build, log, logFile)
+	if err != nil {
+		return err
+	}
+	server.metrics.counter("basalt_log_lines_dropped_total", "Log lines dropped because their sink did not take them.",
+		func() float64 { return float64(logs.dropped.Load()) })
+	announce(out, log, &s, server.URL, server.project.Keys, build)
+	return server.Wait()
+}
+
+// Server is a server that runs.
+type Server struct {
+	// URL is where clients reach it.
+	URL string
+
+	project  *Project
+	settings *Settings
+	build    Build
+	log      zerolog.Logger
+	metrics  *metrics
+	ids      *requestIDs
+	group    *errgroup.Group
+	closers  []func() // run in reverse order when everything has ended
+}
+
+// Start brings everything up and returns once requests are served. The server ends with ctx; Wait must be called.
+func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, progress io.Writer) (server *Server, err error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
 	log.Info().Str("version", build.Version).Str("commit", build.Commit).Msg("start")
 	warn(&s, log)
-
+	server = &Server{settings: &s, build: build, log: log, metrics: newMetrics(), ids: newRequestIDs()}
+	defer func() {
+		if err != nil {
+			server.close()
+		}
+	}()
 	listener, err := net.Listen("tcp", s.Listen)
 	if err != nil {
-		return fmt.Errorf("listen on %s: %w; choose another address with --listen", s.Listen, err)
+		return nil, fmt.Errorf("listen on %s: %w; choose another address with --listen", s.Listen, err)
 	}
-	defer listener.Close()
-	url, postgres, err := database(ctx, &s, log, logFile)
+	server.closers = append(server.closers, func() { listener.Close() })
+	server.URL = s.URL(listener.Addr().String())
+	url, postgres, err := server.database(ctx, progress)
 	if err != nil {
-		return err
-	}
-	if postgres != nil {
-		defer stopPostgres(postgres, log)
+		return nil, err
 	}
 	if err := prepare(ctx, url, log); err != nil {
-		return err
+		return nil, err
 	}
-	project, err := open(ctx, &s, url, log)
-	if err != nil {
-		return err
+	if server.project, err = open(ctx, &s, url, server.URL, log); err != nil {
+		return nil, err
 	}
-	defer project.DB.Close()
-	project.logs = logs
-	apiURL := s.URL(listener.Addr().String())
-	if postgres != nil {
-		file := filepath.Join(s.Data, urlFile)
-		if err := os.WriteFile(file, []byte(apiURL+"\n"), 0o600); err != nil {
-			return fmt.Errorf("note the address for `basalt keys`: %w", err)
-		}
-		defer os.Remove(file)
+	server.closers = append(server.closers, server.project.DB.Close)
+	server.run(ctx, listener, postgres)
+	if err := firstCatalog(ctx, server.project.Catalogs); err != nil {
+		return nil, errors.Join(err, server.Wait())
 	}
-	project.Auth = accountsOf(project, &s, apiURL, log)
-	server := &server{project: project, settings: &s, build: build, log: log, metrics: newMetrics(), ids: newRequestIDs()}
+	return server, nil
+}
 
+// run starts what runs until ctx ends or one of its parts fails.
+func (s *Server) run(ctx context.Context, listener net.Listener, postgres *managed.Server) {
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return project.Catalogs.Run(ctx) })
-	if postgres != nil {
-		group.Go(func() error {
-			select {
-			case <-postgres.Done():
-				return errors.New("the managed PostgreSQL has ended and could not be started again; see its log in " + filepath.Join(s.Data, "postgres.log"))
-			case <-ctx.Done():
-				return nil
-			}
-		})
+	s.group = group
+	group.Go(func() error { return s.project.Catalogs.Run(ctx) })
+	group.Go(func() error { return s.serve(ctx, listener) })
+	if postgres == nil {
+		return
 	}
-	group.Go(func() error { return server.run(ctx, listener) })
 	group.Go(func() error {
-		if err := firstCatalog(ctx, project.Catalogs); err != nil {
-			return nil // the end came before the first catalog
+		select {
+		case <-postgres.Done():
+			return fmt.Errorf("the managed PostgreSQL has ended: %w", postgres.Err())
+		case <-ctx.Done():
+			return nil
 		}
-		announce(out, log, &s, apiURL, project.Keys, build)
-		return nil
 	})
-	err = group.Wait()
-	if errors.Is(err, context.Canceled) {
-		err = nil
-	}
-	log.Info().Msg("stop")
+}
+
+// Wait waits for the end and takes everything down.
+func (s *Server) Wait() error {
+	err := s.group.Wait()
+	s.close()
+	s.log.Info().Msg("stop")
 	return err
+}
+
+func (s *Server) close() {
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		s.closers[i]()
+	}
+	s.closers = nil
 }
 
 // warn says at the start what is unsafe about the settings.
@@ -106,23 +139,29 @@ func warn(s *Settings, log zerolog.Logger) {
 }
 
 // database gives the URL of the database, starting the managed one when no other is given.
-func database(ctx context.Context, s *Settings, log zerolog.Logger, progress io.Writer) (string, *managed.Server, error) {
-	if s.DatabaseURL != "" {
-		return s.DatabaseURL, nil, nil
+func (s *Server) database(ctx context.Context, progress io.Writer) (string, *managed.Server, error) {
+	if s.settings.DatabaseURL != "" {
+		return s.settings.DatabaseURL, nil, nil
 	}
-	server, err := managed.Start(ctx, managed.Options{DataDir: s.Data, TCPPort: s.PostgresPort, Log: log, Progress: progress})
+	postgres, err := managed.Start(ctx, managed.Options{
+		DataDir: s.settings.Data, TCPPort: s.settings.PostgresPort, Log: s.log, Progress: progress,
+	})
 	if err != nil {
 		return "", nil, err
 	}
-	return server.URL(), server, nil
-}
-
-func stopPostgres(server *managed.Server, log zerolog.Logger) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	if err := server.Stop(ctx); err != nil {
-		log.Error().Err(err).Msg("stop the managed PostgreSQL")
+	s.closers = append(s.closers, func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.settings.ShutdownTimeout)
+		defer cancel()
+		if err := postgres.Stop(ctx); err != nil {
+			s.log.Error().Err(err).Msg("stop the managed PostgreSQL")
+		}
+	})
+	file := filepath.Join(s.settings.Data, urlFile)
+	if err := os.WriteFile(file, []byte(s.URL+"\n"), 0o600); err != nil {
+		return "", nil, fmt.Errorf("note the address for `basalt keys`: %w", err)
 	}
+	s.closers = append(s.closers, func() { os.Remove(file) })
+	return postgres.URL(), postgres, nil
 }
 
 // accountsOf makes the rules of accounts as the settings ask.
@@ -134,8 +173,8 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *aut
 	})
 }
 
-// run serves HTTP until ctx ends, then drains for at most the shutdown timeout.
-func (s *server) run(ctx context.Context, listener net.Listener) error {
+// serve serves HTTP until ctx ends, then drains for at most the shutdown timeout.
+func (s *Server) serve(ctx context.Context, listener net.Listener) error {
 	server := s.http(s.handler())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(limited(listener, s.settings.MaxConnections)) }()

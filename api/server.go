@@ -25,18 +25,8 @@ const (
 	headerTimeout = 10 * time.Second
 )
 
-// server is the HTTP face of one project.
-type server struct {
-	project  *Project
-	settings *Settings
-	build    Build
-	log      zerolog.Logger
-	metrics  *metrics
-	ids      *requestIDs
-}
-
 // handler builds the routes and the chain in front of them.
-func (s *server) handler() http.Handler {
+func (s *Server) handler() http.Handler {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.answerError
@@ -73,7 +63,7 @@ func limited(listener net.Listener, most int) net.Listener {
 }
 
 // http gives the net/http server over a handler.
-func (s *server) http(handler http.Handler) *http.Server {
+func (s *Server) http(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: headerTimeout,
@@ -100,7 +90,7 @@ func ipExtractor(trusted []string) echo.IPExtractor {
 }
 
 // observe gives each request its identifier, bounds how long its answer may be stuck, measures and logs it.
-func (s *server) observe(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start := time.Now()
 		response := c.Response()
@@ -131,7 +121,7 @@ func (s *server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 const statusBroken = 499
 
 // recover turns a panic into a 500 and a log entry; the process lives on.
-func (s *server) recover(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *Server) recover(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) (err error) {
 		defer func() {
 			switch reason := recover(); reason {
@@ -149,7 +139,7 @@ func (s *server) recover(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // answerError writes what no room of its own has answered: unknown routes, refused bodies.
-func (s *server) answerError(err error, c echo.Context) {
+func (s *Server) answerError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
@@ -170,7 +160,7 @@ func (s *server) answerError(err error, c echo.Context) {
 }
 
 // requireKey refuses requests without one of the project's keys, as the gateway in front of the original does.
-func (s *server) requireKey(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *Server) requireKey(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if keyless(c.Request().URL.Path) {
 			return next(c)

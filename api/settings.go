@@ -283,3 +283,17 @@ func (s *Settings) RunningURL() string {
 	}
 	return s.URL(s.Listen)
 }
+
+// Defaults gives the settings that apply when nothing is said.
+func Defaults() Settings {
+	var s Settings
+	fields := reflect.ValueOf(&s).Elem()
+	for i := range fields.NumField() {
+		if text := fields.Type().Field(i).Tag.Get("default"); text != "" {
+			if err := (&settingValue{field: fields.Field(i)}).Set(text); err != nil {
+				panic(err) // a default in the struct above is wrong
+			}
+		}
+	}
+	return s
+}
