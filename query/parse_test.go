@@ -291,9 +291,9 @@ func TestParseRefuses(t *testing.T) {
 
 		{"a column counted in characters on its line", "a=in.(%C3%A4%0A,%C3%B6)%E2%82%AC",
 			"\"failed to parse filter (in.(ä\n,ö)€)\" (line 2, column 4)", `unexpected "€" expecting end of input`},
-		{"invalid UTF-8", "a=eq.%ff", "The query string is not valid UTF-8", ""},
-		{"invalid UTF-8 over two parameters", "a=eq.%C3&%A4=eq.1", "The query string is not valid UTF-8", ""},
-		{"a NUL character", "a=eq.%00", "The query string holds a NUL character", ""},
+		{"invalid UTF-8", "a=eq.%ff", "Parameters must be valid UTF-8", ""},
+		{"invalid UTF-8 over two parameters", "a=eq.%C3&%A4=eq.1", "Parameters must be valid UTF-8", ""},
+		{"a NUL character", "a=eq.%00", "Parameters must not hold NUL characters", ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
