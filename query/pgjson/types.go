@@ -16,7 +16,7 @@ type Types interface {
 // casts from domains to json, so whoever honours Type.JSONCast has to look at it first.
 func Native(t *catalog.Type) bool { return nodeOf(t, 0) != nil }
 
-// form is how the binary value of a type is written. The order matters: see plain and bare.
+// form is how the binary value of a type is written. The order matters to unquoted.
 type form byte
 
 const (
@@ -29,8 +29,8 @@ const (
 	formNumeric
 	formOID
 	formUUID
-	formDate
 	formVoid
+	formDate
 	formTime
 	formTimeTZ
 	formTimestamp
@@ -46,7 +46,7 @@ const (
 )
 
 // unquoted says that no text of the form ever needs quotes in an array or record.
-func (f form) unquoted() bool { return f <= formDate }
+func (f form) unquoted() bool { return f <= formUUID }
 
 // node is a type as the writers need it.
 type node struct {

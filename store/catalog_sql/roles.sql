@@ -1,6 +1,6 @@
 -- The roles that authenticator may become, each with the settings that any user may change: those are applied by
--- the request itself, which is no superuser. What would change who it is stays out. Settings of this database
--- come behind those of all.
+-- the request itself, which is no superuser. What would change who it is stays out, and so do superusers.
+-- Settings of this database come behind those of all.
 select
   r.rolname,
   (
@@ -15,8 +15,10 @@ select
   )
 from pg_roles r
 join pg_roles a on a.rolname = 'authenticator'
-where pg_has_role(
-  a.oid,
-  r.oid,
-  case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end
-)
+where r.oid <> a.oid
+  and not r.rolsuper
+  and pg_has_role(
+    a.oid,
+    r.oid,
+    case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end
+  )
