@@ -12,6 +12,8 @@ type Payload struct {
 	Cells  [][]byte // row-major, Rows × len(Keys); nil where the row lacks the key
 	Ragged bool     // some row lacks a key
 	Raw    []byte   // the body as it came
+	// MediaType is that of an Opaque body.
+	MediaType string
 }
 
 // PayloadFormat is how a body was spelled.

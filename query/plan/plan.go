@@ -216,6 +216,12 @@ func (p *planner) relation() (*catalog.Relation, error) {
 	return nil, p.tableNotFound(name)
 }
 
+// FindRelation finds a relation as the target of a request; its error is of type *Error.
+func FindRelation(c *catalog.Catalog, name catalog.Name) (*catalog.Relation, error) {
+	p := planner{catalog: c, request: &query.Request{Schema: name.Schema, Target: name.Name}}
+	return p.relation()
+}
+
 // at finds the node that a path of embed names leads to.
 func (p *planner) at(root *Node, path []string) (*Node, error) {
 	node := root

@@ -20,3 +20,6 @@ func appendName(dst []byte, name catalog.Name) []byte {
 	dst = append(dst, '.')
 	return appendIdentifier(dst, name.Name)
 }
+
+// QuoteIdentifier gives a name as SQL reads it back, for what is no statement, such as a search_path.
+func QuoteIdentifier(name string) string { return string(appendIdentifier(nil, name)) }

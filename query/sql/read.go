@@ -13,14 +13,7 @@ func CompileRead(p *plan.Read) *Statement {
 	var b builder
 	root := b.scope(p.Root)
 	b.rows(root)
-	if p.Limit {
-		b.write("\nlimit ")
-		b.parameter(Param{Source: Limit}, "")
-	}
-	if p.Offset {
-		b.write("\noffset ")
-		b.parameter(Param{Source: Offset}, "")
-	}
+	b.topWindow(p)
 	s := b.statement()
 	s.Layout = &pgjson.Layout{Columns: columns(p.Root)}
 	switch p.Count {
@@ -35,6 +28,18 @@ func CompileRead(p *plan.Read) *Statement {
 		}
 	}
 	return s
+}
+
+// topWindow writes limit and offset of the top level.
+func (b *builder) topWindow(p *plan.Read) {
+	if p.Limit {
+		b.write("\nlimit ")
+		b.parameter(Param{Source: Limit}, "")
+	}
+	if p.Offset {
+		b.write("\noffset ")
+		b.parameter(Param{Source: Offset}, "")
+	}
 }
 
 // compileCount counts the rows that the read would give without limit and offset, no further than one beyond most

@@ -24,6 +24,10 @@ type Statement struct {
 	// Scalar says that each row is one bare value (a routine's scalar result), Single that the answer is one
 	// value rather than an array, Void that it has none.
 	Scalar, Single, Void bool
+	// ReadOnly says that the routine called promises not to write.
+	ReadOnly bool
+	// Nothing says that there is nothing to do (a write without rows or columns): SQL is empty.
+	Nothing bool
 }
 
 // Hidden is a result column for the server's own use.
@@ -39,12 +43,13 @@ type HiddenKind byte
 const (
 	KeyColumn      HiddenKind = iota + 1 // part of the primary key as text
 	InsertedColumn                       // boolean: the row was inserted, not updated
+	TotalColumn                          // bigint: how many rows there are without limit and offset
 )
 
 // Param says where the value of a bind parameter ($1 is the first) comes from.
 type Param struct {
 	Source ParamSource
-	Index  int    // of Value: in Query.Values; of Cell and Cells: of the key in Payload.Keys
+	Index  int    // of Value: in Query.Values; of Cell, Cells and Given: of the key in Payload.Keys; of Argument: in Query.Arguments
 	Text   string // of Constant
 	Like   bool   // of Value: * stands for %
 	List   bool   // of Value: the elements of in (…) or of an {…} array, to be written as an array literal
@@ -58,14 +63,17 @@ type ParamSource byte
 // The sources.
 const (
 	Value    ParamSource = iota + 1 // a literal of the query string
-	Values                          // several literals (a variadic argument) as an array literal; Refs in Indexes
+	Argument                        // of Query.Arguments; the last value, or with List all as an array literal
 	Constant                        // text fixed at compile time (JSON keys, configurations)
 	Limit                           // of the top level
 	Offset
 	Cell  // the cell of a one-row payload
 	Cells // the cells of one key in all rows as an array literal
 	Given // which rows have the key, as an array of booleans
+	Rows  // how many rows the payload has
 	Body  // the whole payload as it came
+	// BodyBytes is the whole payload as the text of a bytea.
+	BodyBytes
 )
 
 // CellForm is how a JSON token becomes the text that the column's input function reads.
