@@ -62,15 +62,7 @@ func NewCall(c *catalog.Catalog, r *query.Request) (*Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range r.Query.Where {
-		if err := p.condition(root, &r.Query.Where[i]); err != nil {
-			return nil, err
-		}
-	}
-	if err := p.orders(root); err != nil {
-		return nil, err
-	}
-	if err := p.ranges(root); err != nil {
+	if err := p.narrow(root); err != nil {
 		return nil, err
 	}
 	call.Read = p.read(root)

@@ -21,7 +21,7 @@ func (p *planner) embed(node *Node, item *query.Item) error {
 	}
 	e := &Embed{
 		Name:         strings.Clone(item.Relation),
-		Relation:     item.Relation,
+		Relation:     strings.Clone(item.Relation),
 		Relationship: relationship,
 		Node:         child,
 		Inner:        item.Join == query.InnerJoin,

@@ -64,6 +64,15 @@ func aggregatesNotAllowed() error {
 	return &Error{Code: "PGRST123", Message: "Use of aggregate functions is not allowed"}
 }
 
+func tooComplex() error {
+	return &Error{
+		Code:    "PGRST100",
+		Message: "The query is too complex",
+		Details: "Conditions on embedded resources are checked for each of their mentions, which makes too many of them.",
+		Hint:    "Send fewer conditions, or mention the embedded resources less often.",
+	}
+}
+
 func notImplemented(details string) error {
 	return &Error{Code: "PGRST127", Message: "Feature not implemented", Details: details}
 }

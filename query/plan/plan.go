@@ -30,6 +30,8 @@ type Node struct {
 	Limit, Offset query.Ref
 	// Max caps Limit, or stands in for it; 0 is no cap.
 	Max int64
+
+	conditionCount int // see conditions; 0 before it is known
 }
 
 // Aggregated says that some item is an aggregate, so that the others make the groups.
@@ -181,18 +183,26 @@ func NewRead(c *catalog.Catalog, r *query.Request) (*Read, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range r.Query.Where {
-		if err := p.condition(root, &r.Query.Where[i]); err != nil {
-			return nil, err
-		}
-	}
-	if err := p.orders(root); err != nil {
-		return nil, err
-	}
-	if err := p.ranges(root); err != nil {
+	if err := p.narrow(root); err != nil {
 		return nil, err
 	}
 	return p.read(root), nil
+}
+
+// narrow adds which rows are taken, and in which order, to every node of a tree.
+func (p *planner) narrow(root *Node) error {
+	for i := range p.request.Query.Where {
+		if err := p.condition(root, &p.request.Query.Where[i]); err != nil {
+			return err
+		}
+	}
+	if err := root.bearable(); err != nil {
+		return err
+	}
+	if err := p.orders(root); err != nil {
+		return err
+	}
+	return p.ranges(root)
 }
 
 // read wraps a finished tree.

@@ -250,6 +250,9 @@ func (p *planner) returning(w *Write) error {
 			return err
 		}
 	}
+	if err := root.bearable(); err != nil {
+		return err
+	}
 	w.Where, root.Where = root.Where, nil
 	if w.Returning == nil {
 		return nil

@@ -14,9 +14,20 @@ type builder struct {
 	text   []byte
 	params []Param
 	// casts tells for each parameter how its constant is typed: the same text serves as a key and as a position.
-	casts   []string
+	casts []string
+	// numbers finds parameters once there are too many to look through.
+	numbers map[typedParam]int
 	aliases int
 }
+
+// typedParam is a parameter with the type that it is cast to, "" for none.
+type typedParam struct {
+	Param
+	cast string
+}
+
+// manyParams is the number of parameters from which on a map finds one sooner than a scan.
+const manyParams = 24
 
 // statement takes what was written.
 func (b *builder) statement() *Statement {
@@ -46,16 +57,33 @@ func (b *builder) alias(prefix string) string {
 // parameter writes $n for a parameter, the same n for the same parameter: PostgreSQL takes expressions in select and
 // group by for equal only when they are so to the letter.
 func (b *builder) parameter(p Param, cast string) {
-	n := 0
-	for n < len(b.params) && (b.params[n] != p || b.casts[n] != cast) {
-		n++
-	}
-	if n == len(b.params) {
-		b.params, b.casts = append(b.params, p), append(b.casts, cast)
-	}
 	b.text = append(b.text, '$')
-	b.text = strconv.AppendInt(b.text, int64(n+1), 10)
+	b.text = strconv.AppendInt(b.text, int64(b.number(p, cast)), 10)
 	b.write(cast)
+}
+
+func (b *builder) number(p Param, cast string) int {
+	if b.numbers == nil {
+		for i := range b.params {
+			if b.params[i] == p && b.casts[i] == cast {
+				return i + 1
+			}
+		}
+	} else if n, ok := b.numbers[typedParam{p, cast}]; ok {
+		return n
+	}
+	b.params, b.casts = append(b.params, p), append(b.casts, cast)
+	n := len(b.params)
+	switch {
+	case b.numbers != nil:
+		b.numbers[typedParam{p, cast}] = n
+	case n == manyParams:
+		b.numbers = make(map[typedParam]int, 2*n)
+		for i := range b.params {
+			b.numbers[typedParam{b.params[i], b.casts[i]}] = i + 1
+		}
+	}
+	return n
 }
 
 // value writes the parameter of a literal. It stays without a type, so that PostgreSQL reads it as what it is

@@ -16,6 +16,7 @@ func CompileRead(p *plan.Read) *Statement {
 	b.topWindow(p)
 	s := b.statement()
 	s.Layout = &pgjson.Layout{Columns: columns(p.Root)}
+	s.Renamed = renamed(p)
 	switch p.Count {
 	case query.CountExact:
 		s.Count = compileCount(p, 0)
@@ -28,6 +29,17 @@ func CompileRead(p *plan.Read) *Statement {
 		}
 	}
 	return s
+}
+
+func renamed(p *plan.Read) []Renamed {
+	if len(p.Legacy) == 0 {
+		return nil
+	}
+	list := make([]Renamed, len(p.Legacy))
+	for i, e := range p.Legacy {
+		list[i] = Renamed{Relation: e.Relation, Alias: e.Name}
+	}
+	return list
 }
 
 // topWindow writes limit and offset of the top level.

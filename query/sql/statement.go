@@ -12,10 +12,15 @@ type Statement struct {
 	Params []Param
 	// Layout says how result rows become JSON.
 	Layout *pgjson.Layout
-	// Count gives the total (one row, one bigint), nil when none was asked for. It is run before the statement.
+	// Count gives the total (one row, one bigint), nil when none is needed. It is run before the statement. For an
+	// estimated count it stops one beyond Request.MaxRows: a total up to MaxRows is exact, otherwise the greater one of
+	// it and Plan's estimate is the answer.
 	Count *Statement
-	// Plan gives the planner's estimate as EXPLAIN (format json), nil when none was asked for.
+	// Plan gives the planner's estimate as EXPLAIN (format json), whose first node has it as "Plan Rows"; nil when none
+	// is needed.
 	Plan *Statement
+	// Renamed are the embeds that the request addressed by their relation's name although they have an alias.
+	Renamed []Renamed
 	// RowsAffected says that the number of rows is the command's own (a write that returns nothing).
 	RowsAffected bool
 	// Hidden is the number of leading result columns that the answer does not show (keys for Location, an
@@ -29,6 +34,9 @@ type Statement struct {
 	// Nothing says that there is nothing to do (a write without rows or columns): SQL is empty.
 	Nothing bool
 }
+
+// Renamed is an embed with the alias that it should be addressed by.
+type Renamed struct{ Relation, Alias string }
 
 // Hidden is a result column for the server's own use.
 type Hidden struct {
