@@ -1,114 +1,117 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// cleaning are the commands that make a session equal to a fresh one, whatever a routine, a trigger or a view left
-// behind in it: a role, settings, LISTENs, cursors, temporary tables, the last values of sequences, locks. They are
-// DISCARD ALL without what would cost us our prepared statements. As a transaction of their own behind the flight's,
-// in the same write, they cost a few microseconds that nobody waits for.
-func cleaning() [8]string {
-	return [8]string{
+// cleaning makes a session equal to a fresh one, whatever a routine, a trigger or a view left behind in it: a role,
+// settings, LISTENs, cursors, locks. Together with cleaningAfterWrite it is DISCARD ALL without what would cost us our
+// prepared statements.
+func cleaning() [6]string {
+	return [6]string{
 		`reset session authorization`,
 		`reset role`,
 		`reset all`,
 		`unlisten *`,
 		`close all`,
+		`select pg_catalog.pg_advisory_unlock_all()`,
+	}
+}
+
+// cleaningAfterWrite drops what a read-only transaction cannot have made: temporary tables and the last values of
+// sequences.
+func cleaningAfterWrite() [2]string {
+	return [2]string{
 		`discard temp`,
 		`discard sequences`,
-		`select pg_advisory_unlock_all()`,
 	}
 }
 
 // lookForPrepared finds statements that a routine prepared with PREPARE. There is no command that drops just those: a
 // connection that has one is closed.
-const lookForPrepared = `select 1, 2 from pg_prepared_statement() where from_sql limit 1`
+const lookForPrepared = `
+select
+from pg_catalog.pg_prepared_statement()
+where from_sql
+limit 1`
+
+// leastLookInterval is how many flights at least go between two looks for foreign prepared statements.
+const leastLookInterval = 16
 
 // errLeftovers says that a session could not be made clean.
 var errLeftovers = errors.New("the session keeps what a routine left in it")
 
-// queueCleaning queues the cleaning with its own Sync. Its replies are read by settle when the connection is used
-// again. To look for prepared statements costs about a microsecond for each of our own, so it is done now and then
-// when the flight did not call for it.
-func (c *connection) queueCleaning(look bool) {
-	flight := len(c.replies)
+// queueCleaning queues the cleaning of a session.
+//
+// Behind a read it belongs to the read's transaction, where a command costs half a microsecond: at its end there is
+// nothing that the commit could still run. A write's commit may run deferred triggers, which see the role and the
+// settings, so there it is a transaction of its own in the same write; its replies are read by settle when the
+// connection is used again, and nobody waits for it.
+func (c *connection) queueCleaning(afterWrite, look bool) {
 	for _, command := range cleaning() {
-		c.command(command)
+		c.command(command, reply{cleaning: true})
 	}
-	c.sinceLook++
-	if look || c.sinceLook > max(16, len(c.statements.byKey)) {
-		c.sinceLook = 0
-		c.command(lookForPrepared)
-	}
-	c.sync()
-	c.unconfirmed = c.unconfirmed[:0]
-	for _, r := range c.replies[flight:] {
-		if r.kind == parseReply {
-			c.unconfirmed = append(c.unconfirmed, r.statement)
+	if afterWrite {
+		for _, command := range cleaningAfterWrite() {
+			c.command(command, reply{cleaning: true})
 		}
 	}
-	clear(c.replies[flight:])
-	c.replies = c.replies[:flight]
-	c.cleaning = true
+	// To look costs about a microsecond for each of our own statements, so it is done now and then when the flight
+	// does not call for it.
+	c.sinceLook++
+	if look || c.sinceLook > max(leastLookInterval, len(c.statements.byKey)) {
+		c.sinceLook = 0
+		c.command(lookForPrepared, reply{cleaning: true, look: true})
+	}
 }
 
-// clean sends the cleaning by itself, behind a flight that it could not ride with.
+// postpone moves the replies from the given one on to those that settle reads.
+func (c *connection) postpone(from int) {
+	c.pending = append(c.pending[:0], c.replies[from:]...)
+	clear(c.replies[from:])
+	c.replies = c.replies[:from]
+}
+
+// clean sends the cleaning by itself, behind a flight that it could not ride with. It also takes a cancel request that
+// came too late for that flight, so that it cannot end the next.
 func (c *connection) clean(look bool) {
+	c.cancelled = false
 	c.start()
-	c.queueCleaning(look)
+	c.queueCleaning(true, look)
+	c.sync()
+	c.postpone(0)
+	if c.failure != nil {
+		c.broken = true
+		return
+	}
 	if _, err := c.pg.Conn().Write(c.out); err != nil {
 		c.broken = true
 	}
 }
 
-// settle reads the replies to the cleaning. As a rule they are there already.
+// settle reads the replies to a cleaning that is on its way. As a rule they are there already.
 func (c *connection) settle() error {
-	if !c.cleaning {
+	if len(c.pending) == 0 {
 		return nil
 	}
-	c.cleaning = false
 	conn := c.pg.Conn()
 	err := conn.SetReadDeadline(time.Now().Add(cancelPatience))
 	if err == nil {
-		err = c.readCleaning()
+		_, err = c.readReplies(c.pending)
+	}
+	if err == nil {
+		err = c.readSync()
 	}
 	if err == nil {
 		err = conn.SetReadDeadline(time.Time{})
 	}
+	c.pending = c.pending[:0]
+	if err == nil && c.broken {
+		err = errLeftovers
+	}
 	if err != nil {
 		c.broken = true
-		return err
 	}
-	for _, statement := range c.unconfirmed {
-		statement.described = true
-	}
-	return nil
-}
-
-// readCleaning reads through pgconn, which keeps track of parameters that go back to their defaults.
-func (c *connection) readCleaning() error {
-	clean := true
-	for {
-		message, err := c.pg.ReceiveMessage(context.Background())
-		if err != nil {
-			return err
-		}
-		switch message := message.(type) {
-		case *pgproto3.DataRow:
-			// Only lookForPrepared gives a row of two columns.
-			clean = clean && len(message.Values) != 2
-		case *pgproto3.ErrorResponse:
-			clean = false
-		case *pgproto3.ReadyForQuery:
-			if !clean {
-				return errLeftovers
-			}
-			return nil
-		}
-	}
+	return err
 }

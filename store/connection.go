@@ -45,10 +45,8 @@ type connection struct {
 	// broken says that the connection must not be used again.
 	broken bool
 
-	// cleaning says that the replies to the cleaning behind the last flight were not read yet.
-	cleaning bool
-	// unconfirmed are the commands of the cleaning that were prepared with it.
-	unconfirmed []*prepared
+	// pending are the replies to the cleaning behind the last flight, which were not read yet.
+	pending []reply
 	// sinceLook counts the cleanings since the last that looked for foreign prepared statements.
 	sinceLook int
 }

@@ -143,7 +143,7 @@ func (db *DB) configureFlights(config *pgxpool.Config) {
 	}
 	config.ShouldPing = func(_ context.Context, params pgxpool.ShouldPingParams) bool {
 		c := connectionOf(params.Conn.PgConn())
-		return !c.cleaning && !c.socket.isQuiet()
+		return len(c.pending) == 0 && !c.socket.isQuiet()
 	}
 }
 

@@ -37,6 +37,10 @@ func (c *connection) fly(ctx context.Context, f *Flight, anew bool) (outcome, er
 	}
 	c.queue(f, begin, anew)
 	o, err := c.exchange(ctx)
+	if begin == "" && err != nil && f.Session.ReadOnly && c.usable() {
+		// The failure has taken the cleaning with it. Settings went back by themselves, but locks did not.
+		c.clean(f.Calls)
+	}
 	if begin != "" && c.usable() {
 		if err == nil && f.Check != nil {
 			err = c.conclude(ctx, f)
@@ -48,20 +52,10 @@ func (c *connection) fly(ctx context.Context, f *Flight, anew bool) (outcome, er
 			c.clean(f.Calls)
 		}
 	}
-	c.takeCancel()
-	return o, err
-}
-
-// takeCancel makes sure that a cancel request which came too late for its flight cannot end the next one: what is sent
-// after it and read before the next flight is a cleaning.
-func (c *connection) takeCancel() {
-	if !c.cancelled || !c.usable() {
-		return
-	}
-	c.cancelled = false
-	if c.settle() == nil {
+	if c.cancelled && c.usable() && c.settle() == nil {
 		c.clean(false)
 	}
+	return o, err
 }
 
 // conclude asks the flight's Check and commits, or leaves the transaction to be rolled back.
@@ -81,7 +75,7 @@ func (c *connection) end(command string) error {
 	ctx, stop := context.WithTimeout(context.Background(), commitPatience)
 	defer stop()
 	c.start()
-	c.command(command)
+	c.command(command, reply{})
 	c.sync()
 	_, err := c.exchange(ctx)
 	return err
@@ -134,7 +128,7 @@ func (c *connection) transfer() (outcome, error) {
 
 // read reads all replies and ReadyForQuery.
 func (c *connection) read() (outcome, error) {
-	o, err := c.readReplies()
+	o, err := c.readReplies(c.replies)
 	var sunk *sinkError
 	if err != nil && !errors.As(err, &sunk) {
 		if pgErr := asPgError(err); pgErr == nil || serverLeft(pgErr) {
@@ -164,44 +158,49 @@ func (c *connection) forget() {
 
 // readReplies reads the replies to all requests, the Sync's excepted, up to the first error. When a sink fails, the
 // rest is read without it.
-func (c *connection) readReplies() (o outcome, err error) {
+func (c *connection) readReplies(replies []reply) (o outcome, err error) {
 	columns := Columns{
 		TimeZone:      c.pg.ParameterStatus("TimeZone"),
 		IntervalStyle: c.pg.ParameterStatus("IntervalStyle"),
 	}
 	var failed error
-	for i := range c.replies {
-		r := &c.replies[i]
-		switch r.kind {
-		case closeReply:
-			message, err := c.receive()
-			if err != nil {
-				return o, err
-			}
-			if _, ok := message.(*pgproto3.CloseComplete); !ok {
-				return o, &protocolError{message}
-			}
-		case parseReply:
-			if err := c.readParse(r.statement); err != nil {
-				return o, err
-			}
-		case runReply:
-			if failed != nil {
-				r.sink = nil
-			}
-			if err := c.readRun(r, &columns, &o); err != nil {
-				var sunk *sinkError
-				if !errors.As(err, &sunk) {
-					if failed != nil {
-						err = failed
-					}
-					return o, err
-				}
-				failed = err
-			}
+	for i := range replies {
+		r := &replies[i]
+		if failed != nil {
+			r.sink = nil
+		}
+		err := c.readReply(r, &columns, &o)
+		var sunk *sinkError
+		switch {
+		case err == nil:
+		case errors.As(err, &sunk):
+			failed = err
+		case r.cleaning:
+			// The flight has succeeded and must not fail for this; its connection must not be used again.
+			c.broken = true
+			return o, failed
+		default:
+			return o, cmp.Or(failed, err)
 		}
 	}
 	return o, failed
+}
+
+func (c *connection) readReply(r *reply, columns *Columns, o *outcome) error {
+	switch r.kind {
+	case parseReply:
+		return c.readParse(r.statement)
+	case runReply:
+		return c.readRun(r, columns, o)
+	}
+	message, err := c.receive()
+	if err != nil {
+		return err
+	}
+	if _, ok := message.(*pgproto3.CloseComplete); !ok {
+		return &protocolError{message}
+	}
+	return nil
 }
 
 // readRun reads the replies to a Bind and an Execute.
@@ -233,6 +232,9 @@ func (c *connection) readRun(r *reply, columns *Columns, o *outcome) error {
 		case *pgproto3.DataRow:
 			if r.zone {
 				columns.TimeZone, columns.IntervalStyle = string(message.Values[1]), string(message.Values[2])
+			}
+			if r.look {
+				c.broken = true
 			}
 			if sink == nil {
 				continue

@@ -17,6 +17,8 @@ type reply struct {
 	statement *prepared
 	sink      Sink
 	zone      bool // the row tells TimeZone and IntervalStyle
+	cleaning  bool // the flight itself is over
+	look      bool // a row means that a routine left a prepared statement
 }
 
 type replyKind byte
@@ -82,19 +84,29 @@ func (c *connection) queue(f *Flight, begin string, anew bool) {
 	}
 	c.statements.closing = c.statements.closing[:0]
 	if begin != "" {
-		c.command(begin)
+		c.command(begin, reply{})
 	}
 	c.applySettings(&f.Session)
 	for i := range f.Steps {
 		c.run(c.entries[i], f.Steps[i].Params, reply{sink: f.Steps[i].Sink})
 	}
-	if begin != "" && f.Check == nil {
-		c.command(endCommand(f.Rollback))
+	if begin != "" {
+		if f.Check == nil {
+			c.command(endCommand(f.Rollback), reply{})
+		}
+		c.sync()
+		return
+	}
+	if f.Session.ReadOnly {
+		c.queueCleaning(false, f.Calls)
+		c.sync()
+		return
 	}
 	c.sync()
-	if begin == "" {
-		c.queueCleaning(f.Calls)
-	}
+	flight := len(c.replies)
+	c.queueCleaning(true, f.Calls)
+	c.sync()
+	c.postpone(flight)
 }
 
 func endCommand(rollback bool) string {
@@ -144,13 +156,13 @@ func (c *connection) applySettings(s *Session) {
 }
 
 // command queues a statement without parameters that returns nothing of interest.
-func (c *connection) command(text string) {
+func (c *connection) command(text string, r reply) {
 	statement := c.commands[text]
 	if statement == nil {
 		statement = &prepared{name: c.statements.newName(), text: text}
 		c.commands[text] = statement
 	}
-	c.run(statement, nil, reply{})
+	c.run(statement, nil, r)
 }
 
 // run queues the execution of a statement, behind its preparation when this connection does not have it yet. Both
@@ -159,7 +171,7 @@ func (c *connection) run(statement *prepared, params [][]byte, r reply) {
 	if !statement.described && !c.parsing(statement) {
 		c.encode(&pgproto3.Parse{Name: statement.name, Query: statement.text})
 		c.encode(&pgproto3.Describe{ObjectType: 'S', Name: statement.name})
-		c.replies = append(c.replies, reply{kind: parseReply, statement: statement})
+		c.replies = append(c.replies, reply{kind: parseReply, statement: statement, cleaning: r.cleaning})
 	}
 	size := 0
 	for _, param := range params {
@@ -194,7 +206,7 @@ func (c *connection) encode(message pgproto3.FrontendMessage) {
 	c.out = out
 }
 
-// parsing tells whether this flight prepares the statement itself.
+// parsing tells whether this flight prepares the statement.
 func (c *connection) parsing(statement *prepared) bool {
 	for i := range c.replies {
 		if c.replies[i].kind == parseReply && c.replies[i].statement == statement {
