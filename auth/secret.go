@@ -26,9 +26,6 @@ func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 // MarshalJSON hides the secret.
 func (Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }
 
-// MarshalText hides the secret, also as the key of a map.
-func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-
 // Reveal gives the text. Its callers are the places where a secret leaves its type.
 func (s Secret) Reveal() string { return string(s) }
 
