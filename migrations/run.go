@@ -99,6 +99,10 @@ func (r *run) separately(ctx context.Context, past progress) error {
 			err = r.alone(ctx, i, past.begun != nil && *past.begun == i)
 		}
 		if err != nil {
+			var refused *StatementError
+			if errors.As(err, &refused) {
+				refused.Advice = fmt.Sprintf("%d of %d steps of this file are done and stay; correct the rest and run again", i, len(steps))
+			}
 			return err
 		}
 	}

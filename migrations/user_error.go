@@ -72,9 +72,6 @@ func statementError(s *script, statement Statement, refusal *pgconn.PgError) *St
 }
 
 func advice(s *script, refusal *pgconn.PgError) string {
-	if s.separate {
-		return ""
-	}
 	switch refusal.Code {
 	case "25001", "2D000":
 		return fmt.Sprintf("write '-- %s' in the first line of the file: its statements then run one by one, outside of a transaction", separateMark)
