@@ -305,7 +305,7 @@ func migrateUp() *cobra.Command {
 			}
 			defer conn.Close(context.WithoutCancel(cmd.Context()))
 			applied, err := migrations.UserUp(cmd.Context(), conn, dir, migrations.UserOptions{
-				Progress: func(file string) { fmt.Fprintln(cmd.ErrOrStderr(), "apply", file) },
+				Progress: func(event migrations.Event) { fmt.Fprintln(cmd.ErrOrStderr(), event) },
 			})
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "%d applied\n", len(applied))

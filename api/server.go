@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
-	"github.com/rs/zerolog"
 	"golang.org/x/net/netutil"
 	"golang.org/x/sync/semaphore"
 

@@ -83,7 +83,7 @@ func (a *answer) contentRange() string {
 // contentLocation is the request's own address in canonical form.
 func (a *answer) contentLocation() string {
 	location := "/" + url.PathEscape(a.request.Target)
-	if raw := a.c.Request().URL.RawQuery; raw != "" {
+	if raw := withoutKey(a.c.Request().URL.RawQuery); raw != "" {
 		return location + "?" + query.Canonical(raw)
 	}
 	return location

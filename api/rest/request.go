@@ -48,7 +48,7 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 			options.IsArgument = argumentNames(c, catalog.Name{Schema: request.Schema, Name: request.Target})
 		}
 	}
-	if err := q.Parse(r.URL.RawQuery, options); err != nil {
+	if err := q.Parse(withoutKey(r.URL.RawQuery), options); err != nil {
 		return nil, format{}, err
 	}
 	if err := window(request, r, h.options.MaxRows); err != nil {
@@ -67,6 +67,16 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 	}
 	request.Returning = returning(request)
 	return request, f, nil
+}
+
+// withoutKey takes the API key, which clients may give as a parameter, out of a query string.
+func withoutKey(raw string) string {
+	const name = "apikey="
+	if !strings.Contains(raw, name) {
+		return raw
+	}
+	kept := slices.DeleteFunc(strings.Split(raw, "&"), func(parameter string) bool { return strings.HasPrefix(parameter, name) })
+	return strings.Join(kept, "&")
 }
 
 // target fills in what is asked for and what to do with it from the path behind /rest/v1 and the method.
@@ -180,6 +190,8 @@ func readBody(r *http.Request, request *query.Request) (*query.Payload, error) {
 		})
 	case kind == "text/csv":
 		payload, err = query.ReadCSV(body)
+	case kind == "application/x-www-form-urlencoded" && request.Action == query.Call:
+		return nil, request.Query.AddArguments(string(body))
 	case kind == "application/x-www-form-urlencoded":
 		payload, err = query.ReadForm(body)
 	case request.Action == query.Call && slices.Contains([]string{"text/plain", "text/xml", "application/octet-stream"}, kind):
