@@ -12,8 +12,7 @@ import (
 type Call struct {
 	Routine   *catalog.Routine
 	Arguments []CallArgument
-	// WholeBody says that the arguments are taken out of the JSON body by PostgreSQL, because some are arrays or
-	// composites.
+	// WholeBody says that the arguments are taken out of the JSON body by PostgreSQL, because some are composites.
 	WholeBody bool
 	// Read is what is shown of the result; its root reads the routine's rows. Nil for a result of scalars or of
 	// nothing.

@@ -43,8 +43,8 @@ const (
 	OneRow
 	// ManyRows binds one array for each column.
 	ManyRows
-	// WholeBody binds the JSON body itself, for columns of arrays and composites: only PostgreSQL knows how to
-	// make those from JSON.
+	// WholeBody binds the JSON body itself, for columns of composites: only PostgreSQL knows how to make those from
+	// JSON.
 	WholeBody
 )
 
@@ -130,10 +130,13 @@ func (p *planner) columns(w *Write) error {
 	return nil
 }
 
-// madeFromJSON says that values of a type are spelled differently in JSON and in SQL: arrays and composites.
+// madeFromJSON says that only PostgreSQL knows how to make values of a type from JSON: composites and arrays of them.
 func madeFromJSON(t *catalog.Type) bool {
 	t = t.Underlying()
-	return t.Elem != nil || t.Kind == catalog.CompositeType
+	if t.Elem != nil {
+		t = t.Elem.Underlying()
+	}
+	return t.Kind == catalog.CompositeType
 }
 
 // chooseDefault finds a column to stand for rows that name none.

@@ -1,8 +1,10 @@
 package sql
 
 import (
+	"encoding/hex"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"basalt/query"
 )
@@ -45,6 +47,10 @@ func (s *Statement) bindSize(r *query.Request) int {
 			}
 		case Constant:
 			size += len(p.Text)
+		case Cell:
+			size += len(r.Payload.Cell(0, p.Index))
+		case Cells, Body:
+			size += len(r.Payload.Raw) / max(1, len(s.Params))
 		default:
 			size += numberSize
 		}
@@ -66,8 +72,10 @@ func (p *Param) append(dst []byte, r *query.Request) (_ []byte, null bool, err e
 		return strconv.AppendInt(dst, r.Limit, 10), false, nil
 	case Offset:
 		return strconv.AppendInt(dst, r.Offset, 10), false, nil
+	case Argument:
+		return p.appendArgument(dst, r), false, nil
 	default:
-		return dst, false, fmt.Errorf("bind: parameter of unknown source %d", p.Source)
+		return p.appendPayload(dst, r.Payload)
 	}
 }
 
@@ -89,6 +97,58 @@ func (p *Param) appendValue(dst []byte, value string) []byte {
 		}
 	}
 	return dst
+}
+
+// appendArgument appends a routine's argument of the query string: its last value, or all of a variadic one.
+func (p *Param) appendArgument(dst []byte, r *query.Request) []byte {
+	values := r.Query.Arguments[p.Index].Values
+	last := r.Query.Values[values[len(values)-1]]
+	if !p.List || len(values) == 1 && strings.HasPrefix(last, "{") {
+		return append(dst, last...)
+	}
+	dst = append(dst, '{')
+	for i, ref := range values {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendElement(dst, r.Query.Values[ref])
+	}
+	return append(dst, '}')
+}
+
+// appendElement appends an element of an array literal in quotes.
+func appendElement(dst []byte, text string) []byte {
+	dst = append(dst, '"')
+	for i := 0; i < len(text); i++ {
+		if text[i] == '"' || text[i] == '\\' {
+			dst = append(dst, '\\')
+		}
+		dst = append(dst, text[i])
+	}
+	return append(dst, '"')
+}
+
+// appendPayload appends a parameter that comes from the request's body.
+func (p *Param) appendPayload(dst []byte, payload *query.Payload) (_ []byte, null bool, err error) {
+	if payload == nil {
+		return dst, false, fmt.Errorf("bind: parameter of source %d is wanted, the request has no body", p.Source)
+	}
+	switch p.Source {
+	case Cell:
+		dst, null = query.AppendCellText(dst, payload.Cell(0, p.Index), payload.Format, p.Form)
+		return dst, null, nil
+	case Cells:
+		return query.AppendCellArray(dst, payload, p.Index, p.Form), false, nil
+	case Given:
+		return query.AppendGivenArray(dst, payload, p.Index), false, nil
+	case Rows:
+		return strconv.AppendInt(dst, int64(payload.Rows), 10), false, nil
+	case Body:
+		return append(dst, payload.Raw...), false, nil
+	case BodyBytes:
+		return hex.AppendEncode(append(dst, `\x`...), payload.Raw), false, nil
+	}
+	return dst, false, fmt.Errorf("bind: parameter of unknown source %d", p.Source)
 }
 
 // below says whether a count is smaller than most; one too long for int64 is not.

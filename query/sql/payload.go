@@ -3,6 +3,7 @@ package sql
 import (
 	"strconv"
 
+	"basalt/query"
 	"basalt/query/catalog"
 	"basalt/query/plan"
 )
@@ -12,17 +13,26 @@ import (
 func cellName(i int) string  { return "c" + strconv.Itoa(i+1) }
 func givenName(i int) string { return "g" + strconv.Itoa(i+1) }
 
-const (
-	jsonTypeOID  = 114
-	jsonbTypeOID = 3802
-)
+const jsonbOID = 3802
 
 // formOf says how a JSON token becomes a column's text.
-func formOf(t *catalog.Type) CellForm {
-	if oid := t.Underlying().OID; oid == jsonTypeOID || oid == jsonbTypeOID {
-		return JSONCell
+func formOf(t *catalog.Type) query.CellForm {
+	t = t.Underlying()
+	if t.Elem != nil {
+		if isJSON(t.Elem) {
+			return query.JSONArrayCell
+		}
+		return query.ArrayCell
 	}
-	return PlainCell
+	if isJSON(t) {
+		return query.JSONCell
+	}
+	return query.PlainCell
+}
+
+func isJSON(t *catalog.Type) bool {
+	oid := t.Underlying().OID
+	return oid == jsonOID || oid == jsonbOID
 }
 
 func cell(column plan.WriteColumn) Param {

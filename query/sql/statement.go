@@ -1,7 +1,10 @@
 // Package sql writes plans as SQL text with bind parameters.
 package sql
 
-import "basalt/query/pgjson"
+import (
+	"basalt/query"
+	"basalt/query/pgjson"
+)
 
 // Statement is a compiled plan, shared by all requests of one shape.
 //
@@ -57,12 +60,12 @@ const (
 // Param says where the value of a bind parameter ($1 is the first) comes from.
 type Param struct {
 	Source ParamSource
-	Index  int    // of Value: in Query.Values; of Cell, Cells and Given: of the key in Payload.Keys; of Argument: in Query.Arguments
-	Text   string // of Constant
-	Like   bool   // of Value: * stands for %
-	List   bool   // of Value: the elements of in (…) or of an {…} array, to be written as an array literal
-	Max    int64  // of Value: a number capped at this, 0 for no cap
-	Form   CellForm
+	Index  int            // of Value: in Query.Values; of Cell, Cells and Given: of the key in Payload.Keys; of Argument: in Query.Arguments
+	Text   string         // of Constant
+	Like   bool           // of Value: * stands for %
+	List   bool           // of Value: the elements of in (…) or of an {…} array, to be written as an array literal
+	Max    int64          // of Value: a number capped at this, 0 for no cap
+	Form   query.CellForm // of Cell and Cells
 }
 
 // ParamSource is where a parameter's value comes from.
@@ -82,13 +85,4 @@ const (
 	Body  // the whole payload as it came
 	// BodyBytes is the whole payload as the text of a bytea.
 	BodyBytes
-)
-
-// CellForm is how a JSON token becomes the text that the column's input function reads.
-type CellForm byte
-
-// The forms.
-const (
-	PlainCell CellForm = iota // strings unquoted, other tokens as they stand, null is NULL
-	JSONCell                  // of json and jsonb columns: the token itself, null is NULL
 )
