@@ -105,6 +105,7 @@ func TestParse(t *testing.T) {
 		{name: "order goes through JSON", raw: "order=d->a->>b.desc,d->0.asc", want: `order="d"->a->>b.desc,"d"->0`},
 		{name: "order names a to-one embed", raw: "order=rel(a).desc,rel(d->>x).nullsfirst", want: `order="rel"("a").desc,"rel"("d"->>x).nullsfirst`},
 		{name: "order belongs to an embed", raw: "a.b.order=c.desc", want: `"a"."b".order="c".desc`},
+		{name: "the first order of a level counts", raw: "order=a&x.order=b&order=c&x.order=d", want: `order="a" & "x".order="b"`},
 		{name: "order takes white space and quotes", raw: `order= a , "b.c".desc `, want: `order="a","b.c".desc`},
 		{name: "limit and offset of both levels", raw: "limit=5&offset=10&a.limit=2&a.offset=3", want: `limit=5 & offset=10 & "a".limit=2 & "a".offset=3`},
 		{name: "a bad number is no limit", raw: "limit=x&offset=1.5", want: "limit="},
@@ -291,9 +292,9 @@ func TestParseRefuses(t *testing.T) {
 
 		{"a column counted in characters on its line", "a=in.(%C3%A4%0A,%C3%B6)%E2%82%AC",
 			"\"failed to parse filter (in.(ä\n,ö)€)\" (line 2, column 4)", `unexpected "€" expecting end of input`},
-		{"invalid UTF-8", "a=eq.%ff", "The query string is not valid UTF-8", ""},
-		{"invalid UTF-8 over two parameters", "a=eq.%C3&%A4=eq.1", "The query string is not valid UTF-8", ""},
-		{"a NUL character", "a=eq.%00", "The query string holds a NUL character", ""},
+		{"invalid UTF-8", "a=eq.%ff", "Parameters must be valid UTF-8", ""},
+		{"invalid UTF-8 over two parameters", "a=eq.%C3&%A4=eq.1", "Parameters must be valid UTF-8", ""},
+		{"a NUL character", "a=eq.%00", "Parameters must not hold NUL characters", ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -387,7 +388,7 @@ func TestShapeTellsQueriesApartByAllButTheirValues(t *testing.T) {
 			"a=fts.1", "a=fts(english).1", "a=fts(german).1", "a=in.(1)", "x.a=eq.1", "x.y.a=eq.1", "a->b=eq.1", "a->>b=eq.1",
 			"a=eq.1&b=eq.1", "and=(a.eq.1,b.eq.1)", "or=(a.eq.1,b.eq.1)", "not.or=(a.eq.1,b.eq.1)", "or=(and(a.eq.1),b.eq.1)", "or=(and(a.eq.1,b.eq.1))",
 			"x.or=(a.eq.1,b.eq.1)", "or=(a.not.eq.1,b.eq.1)",
-			"order=a", "order=a.desc", "order=a.nullsfirst", "order=a.nullslast", "order=r(a)", "x.order=a", "order=a,b", "order=a&order=b", "order=a->b",
+			"order=a", "order=a.desc", "order=a.nullsfirst", "order=a.nullslast", "order=r(a)", "x.order=a", "order=a,b", "order=a->b",
 			"limit=1", "offset=1", "limit=1&offset=1", "x.limit=1", "x.offset=1", "x.limit=1&x.offset=1", "x.limit=1&y.offset=1",
 			"columns=a", "columns=a,b", "on_conflict=a", "on_conflict=a,b", "columns=a&on_conflict=a",
 			"arg=1", "arg=1&arg=2", "other=1", "arg=1&b=eq.2", "b=eq.2&arg=1",

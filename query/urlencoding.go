@@ -60,10 +60,10 @@ func cutParameter(raw string) (parameter, rest string) {
 // checkText refuses what PostgreSQL can not hold as text.
 func checkText(text string) error {
 	if !utf8.ValidString(text) {
-		return &SyntaxError{Code: CodeSyntax, Message: "The query string is not valid UTF-8"}
+		return &SyntaxError{Code: CodeSyntax, Message: "Parameters must be valid UTF-8"}
 	}
 	if strings.IndexByte(text, 0) >= 0 {
-		return &SyntaxError{Code: CodeSyntax, Message: "The query string holds a NUL character"}
+		return &SyntaxError{Code: CodeSyntax, Message: "Parameters must not hold NUL characters"}
 	}
 	return nil
 }
