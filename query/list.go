@@ -90,12 +90,15 @@ func appendElement[T string | []byte](dst []byte, text T) []byte {
 		return append(dst, text...)
 	}
 	dst = append(dst, '"')
+	start := 0
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; c == '"' || c == '\\' {
+			dst = append(dst, text[start:i]...)
 			dst = append(dst, '\\')
+			start = i
 		}
-		dst = append(dst, text[i])
 	}
+	dst = append(dst, text[start:]...)
 	return append(dst, '"')
 }
 

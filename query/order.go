@@ -1,6 +1,8 @@
 package query
 
-// ordering reads [path.]order=….
+import "slices"
+
+// ordering reads [path.]order=…, of which the first of a level counts.
 func (p *parser) ordering(key, value string) error {
 	path, err := p.level(key, "order")
 	if err != nil {
@@ -17,6 +19,7 @@ func (p *parser) ordering(key, value string) error {
 	} else {
 		q.Order = append(q.Order, Order{Path: path})
 	}
+	again := slices.ContainsFunc(q.Order[:at], func(o Order) bool { return slices.Equal(o.Path, path) })
 	s := scanner{what: "order", text: value}
 	for {
 		if p.terms++; p.terms > maxTerms {
@@ -27,9 +30,13 @@ func (p *parser) ordering(key, value string) error {
 			return err
 		}
 		q.Order[at].Terms = append(q.Order[at].Terms, term)
-		if !s.accept(',') {
-			return nil
+		if s.accept(',') {
+			continue
 		}
+		if again {
+			q.Order = q.Order[:at]
+		}
+		return nil
 	}
 }
 

@@ -66,7 +66,6 @@ func (q *Query) Parse(raw string, o ParseOptions) error {
 // in its query string. It comes after Parse.
 func (q *Query) AddArguments(form string) error {
 	p := parser{query: q, options: ParseOptions{Call: true}}
-	p.argumentValues = len(q.Values)
 	err := eachParameter(form, func(key, value string, _ bool) error { return p.argument(key, value) })
 	if err != nil {
 		return err

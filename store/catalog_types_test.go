@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -65,13 +66,18 @@ func TestFindTypeReadsNamesAsPostgreSQLDoes(t *testing.T) {
 	}
 }
 
-// castType asks for the type and modifier of a cast. The text stands alone in its query, as the extended protocol
-// takes one statement only.
+// castType asks for the type and modifier of a cast.
 func castType(t *testing.T, conn *pgconn.PgConn, typeName string) (oid uint32, mod int32, err error) {
-	result := conn.ExecParams(t.Context(), "select null::"+typeName, nil, nil, nil, nil)
-	if fields := result.FieldDescriptions(); len(fields) == 1 {
-		oid, mod = fields[0].DataTypeOID, fields[0].TypeModifier
+	t.Helper()
+	value := "cast(null as " + typeName + ")"
+	result := conn.ExecParams(t.Context(), "select "+value+", pg_typeof("+value+")::oid", nil, nil, nil, nil).Read()
+	if result.Err != nil {
+		return 0, 0, result.Err
 	}
-	_, err = result.Close()
-	return oid, mod, err
+	// The description of a row has a domain's base type in its place.
+	number, err := strconv.ParseUint(string(result.Rows[0][1]), 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return uint32(number), result.FieldDescriptions[0].TypeModifier, nil
 }

@@ -168,9 +168,8 @@ type Role struct {
 
 // Catalog is the model of one database at one moment. All its values are shared and must not be changed.
 type Catalog struct {
-	Version       uint64 // grows with every load of this process
+	Version       uint64 // grows with every change that this process saw
 	ServerVersion int    // server_version_num, e.g. 150018
-	TimeZones     map[string]struct{}
 	// SetsResponse says that some routine's source speaks of response.headers or response.status, so that
 	// these settings have to be asked for after each statement.
 	SetsResponse bool

@@ -72,6 +72,9 @@ func appendNumeric(dst, v []byte) []byte {
 		dst = append(dst, '0')
 	} else {
 		first, rest := nextNumericDigit(digits)
+		for ; first == 0 && weight > 0; weight-- { // never sent, but JSON has no leading zeros
+			first, rest = nextNumericDigit(rest)
+		}
 		dst = strconv.AppendUint(dst, uint64(first), 10)
 		digits = rest
 		for range weight {

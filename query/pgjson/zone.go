@@ -11,6 +11,8 @@ import (
 // LoadZone gives the time zone that PostgreSQL means by a name: that of a zone file (Asia/Kolkata) or else a POSIX
 // specification (<+0530>-05:30, EST5EDT,M3.2.0,M11.1.0), which is what a bare offset becomes there. It reads
 // files: remember what it gives.
+//
+// Daylight saving by a POSIX rule begins a day early or late before 1970, as far back as that has a meaning.
 func LoadZone(name string) (*time.Location, error) {
 	if name != "" && name != "Local" { // names that Go, not PostgreSQL, gives a meaning
 		if zone, err := time.LoadLocation(name); err == nil {
@@ -83,12 +85,12 @@ func (z *zone) tabulate() {
 	if first, _ := at.ZoneBounds(); first.IsZero() {
 		z.start = math.MinInt64
 	}
-	start := z.start
-	for {
-		_, offset := at.Zone()
-		z.spans = append(z.spans, zoneSpan{start, int32(offset)})
-		_, next := at.ZoneBounds()
-		if next.IsZero() {
+	for start := z.start; ; {
+		if _, offset := at.Zone(); len(z.spans) == 0 || z.spans[len(z.spans)-1].offset != int32(offset) {
+			z.spans = append(z.spans, zoneSpan{start, int32(offset)})
+		}
+		next, ok := nextChange(at)
+		if !ok {
 			z.end = math.MaxInt64
 			return
 		}
@@ -97,6 +99,17 @@ func (z *zone) tabulate() {
 		}
 		start, at = next.Unix(), next
 	}
+}
+
+// nextChange gives a moment up to which the zone's offset stays the same; ok is false when it does for ever. Where
+// a rule decides, the time package gives the end of the year as such a moment too, and on the last day of leap
+// years one that is past already.
+func nextChange(at time.Time) (next time.Time, ok bool) {
+	_, next = at.ZoneBounds()
+	if !next.IsZero() && !next.After(at) {
+		next = at.Add(24 * time.Hour)
+	}
+	return next, !next.IsZero()
 }
 
 // parsePOSIXZone reads a TZ specification as PostgreSQL does: names may be empty, and offsets count westwards.
@@ -126,6 +139,10 @@ func parsePOSIXZone(name string) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocationFromTZData(name, zoneFile(-offset, rule))
 	if err != nil {
+		return nil, &ZoneError{name}
+	}
+	// Rules that it cannot read it passes over when it is asked for a time.
+	if _, changes := nextChange(time.Unix(0, 0).In(zone)); !changes {
 		return nil, &ZoneError{name}
 	}
 	return zone, nil

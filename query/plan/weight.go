@@ -2,9 +2,9 @@ package plan
 
 import "basalt/query"
 
-// maxWeight bounds the conditions that a statement may hold. It is more than the parser lets through, but each mention
-// of an embed among the conditions repeats the embed's own, so that their numbers multiply.
-const maxWeight = 50_000
+// maxWeight bounds the conditions that a statement may hold. A query string has fewer, but each mention of an embed
+// among the conditions repeats the embed's own, so that their numbers multiply.
+const maxWeight = 5_000
 
 // bearable refuses a tree of more conditions than that.
 func (n *Node) bearable() error {

@@ -29,6 +29,12 @@ type typedParam struct {
 // manyParams is the number of parameters from which on a map finds one sooner than a scan.
 const manyParams = 24
 
+// newBuilder makes a builder with room for a common statement.
+func newBuilder() *builder {
+	const text, params = 768, 8
+	return &builder{text: make([]byte, 0, text), params: make([]Param, 0, params), casts: make([]string, 0, params)}
+}
+
 // statement takes what was written.
 func (b *builder) statement() *Statement {
 	return &Statement{SQL: string(b.text), Params: b.params}

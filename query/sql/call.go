@@ -9,7 +9,7 @@ import (
 
 // CompileCall writes the call of a routine: a query over its result.
 func CompileCall(c *plan.Call) *Statement {
-	var b builder
+	b := newBuilder()
 	from := b.cut(func() { b.call(c) })
 	if c.Read == nil {
 		return b.scalarCall(c, from)

@@ -60,22 +60,25 @@ func (b *builder) join(parent *scope, e *plan.Embed, alias string) {
 	} else {
 		b.write("\nleft join lateral (\n")
 	}
-	child := b.scope(e.Node)
-	child.comparable = parent.comparable || parent.node.Aggregated()
+	comparable := parent.comparable || parent.node.Aggregated()
 	switch {
-	case !e.ToOne() && e.Spread:
-		b.lists(child, parent, e)
+	case !e.ToOne() && !e.Spread:
+		b.write("select ")
+		b.records(parent, e, comparable)
+		b.write(" as r")
 	case !e.ToOne():
-		b.records(child, parent, e)
+		b.lists(parent, e, comparable)
 	default:
-		b.one(child, parent, e)
+		b.one(parent, e, comparable)
 	}
 	b.write("\n) ", alias, " on true")
 }
 
 // one writes the query of an embed to one: its record as r or, for a spread, its values by number, and what the
 // parent orders by.
-func (b *builder) one(s, parent *scope, e *plan.Embed) {
+func (b *builder) one(parent *scope, e *plan.Embed, comparable bool) {
+	s := b.scope(e.Node)
+	s.comparable = comparable
 	b.write("select ")
 	separator := ""
 	switch {
@@ -108,37 +111,27 @@ func (b *builder) embedded(parent *scope, e *plan.Embed) {
 		b.write(alias, ".r")
 		return
 	}
-	child := b.scope(e.Node)
-	child.comparable = parent.comparable
-	b.write("(\n")
-	b.records(child, parent, e)
+	b.records(parent, e, parent.comparable)
+}
+
+// records writes an embed to many as an array of records, which is empty when there are none.
+func (b *builder) records(parent *scope, e *plan.Embed, comparable bool) {
+	s := b.scope(e.Node)
+	s.comparable = comparable
+	b.write("array(\nselect row(")
+	b.items(s, false, wrapped)
+	b.write(")")
+	b.body(s, parent, e)
+	b.order(s)
+	b.window(s.node)
 	b.write("\n)")
 }
 
-// records writes the query of an embed to many: one array of records, NULL when there are none.
-func (b *builder) records(s, parent *scope, e *plan.Embed) {
-	if direct(s.node) {
-		b.write("select array_agg(row(")
-		b.items(s, false, wrapped)
-		b.write(")) as r")
-		b.body(s, parent, e)
-		return
-	}
-	alias := b.alias("s")
-	b.write("select array_agg(row(")
-	for i := range s.node.Items {
-		if i > 0 {
-			b.write(", ")
-		}
-		b.write(alias, ".", showName(i))
-	}
-	b.write(")) as r")
-	b.sorted(s, parent, e, alias, wrapped)
-}
-
-// lists writes the query of a spread to many: an array for each item.
-func (b *builder) lists(s, parent *scope, e *plan.Embed) {
-	alias := b.alias("s")
+// lists writes the query of a spread to many: an array for each item, all in the same order.
+func (b *builder) lists(parent *scope, e *plan.Embed, comparable bool) {
+	s := b.scope(e.Node)
+	s.comparable = comparable
+	rows := b.alias("s")
 	b.write("select ")
 	for i := range s.node.Items {
 		if i > 0 {
@@ -146,27 +139,17 @@ func (b *builder) lists(s, parent *scope, e *plan.Embed) {
 		}
 		name := showName(i)
 		if needsRow(&s.node.Items[i]) {
-			b.write("array_agg(row(", alias, ".", name, ")) as ", name)
+			b.write("array_agg(row(", rows, ".", name, ")) as ", name)
 		} else {
-			b.write("array_agg(", alias, ".", name, ") as ", name)
+			b.write("array_agg(", rows, ".", name, ") as ", name)
 		}
 	}
-	b.sorted(s, parent, e, alias, wrapped)
-}
-
-// sorted writes the rows of an embed as a subquery. Aggregates take them in the order of its order by.
-func (b *builder) sorted(s, parent *scope, e *plan.Embed, alias string, w wrap) {
 	b.write("\nfrom (\nselect ")
-	b.items(s, true, w)
+	b.items(s, true, wrapped)
 	b.body(s, parent, e)
 	b.order(s)
 	b.window(s.node)
-	b.write("\n) ", alias)
-}
-
-// direct says that an embed's rows can be gathered without a subquery of their own.
-func direct(n *plan.Node) bool {
-	return len(n.Order) == 0 && n.Limit == query.None && n.Offset == query.None && n.Max == 0 && !n.Aggregated()
+	b.write("\n) ", rows)
 }
 
 // exists writes a condition that an embed has rows.

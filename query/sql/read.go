@@ -10,7 +10,7 @@ import (
 
 // CompileRead writes a read.
 func CompileRead(p *plan.Read) *Statement {
-	var b builder
+	b := newBuilder()
 	root := b.scope(p.Root)
 	b.rows(root)
 	b.topWindow(p)
@@ -57,7 +57,7 @@ func (b *builder) topWindow(p *plan.Read) {
 // compileCount counts the rows that the read would give without limit and offset, no further than one beyond most
 // when that is not 0.
 func compileCount(p *plan.Read, most int64) *Statement {
-	var b builder
+	b := newBuilder()
 	b.write("select count(*)")
 	if most == 0 && !p.Root.Aggregated() {
 		b.matches(b.bareScope(p.Root), nil, nil)
@@ -74,7 +74,7 @@ func compileCount(p *plan.Read, most int64) *Statement {
 
 // compilePlan asks the planner how many rows it expects.
 func compilePlan(p *plan.Read) *Statement {
-	var b builder
+	b := newBuilder()
 	b.write("explain (format json)\n")
 	b.counted(p.Root)
 	return b.statement()

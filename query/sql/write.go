@@ -15,7 +15,7 @@ func CompileWrite(w *plan.Write) *Statement {
 	if w.Nothing {
 		return &Statement{Nothing: true}
 	}
-	var b builder
+	b := newBuilder()
 	target := b.bareScope(&plan.Node{Source: plan.RelationSource(w.Relation), Where: w.Where})
 	if w.Returning == nil {
 		b.change(w, target)
