@@ -25,7 +25,7 @@ and deleted_at is null`
 	adminChangeEmail = `
 update auth.users
 set email = $2,
-    email_confirmed_at = case when $4 then $3 end,
+    email_confirmed_at = case when $4 then $3::timestamptz end,
     email_change = '',
     is_anonymous = false,
     raw_user_meta_data = coalesce(raw_user_meta_data, '{}') || $5::jsonb,

@@ -165,13 +165,17 @@ func storedToken(refresh Secret) string {
 
 // candidates are the forms in which a refresh token may stand in the database: its hash,
 // or the text itself in rows that came with a dump. A text that looks like our hash is
-// never tried as itself.
+// never tried as itself, since it has a colon in it.
 func candidates(refresh Secret) []string {
 	text := refresh.Reveal()
-	if strings.HasPrefix(text, storedPrefix) {
+	if strings.ContainsFunc(text, outsideTokens) {
 		return []string{storedToken(refresh)}
 	}
 	return []string{storedToken(refresh), text}
+}
+
+func outsideTokens(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
 }
 
 // successor is the refresh token that follows another. It is computed, not drawn, so that
