@@ -3,7 +3,9 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"runtime"
 	"strconv"
 	"sync"
@@ -69,8 +71,11 @@ type DB struct {
 	flights *pgxpool.Pool
 	side    *pgxpool.Pool
 	gate    *gate
-	outage  *outage
+	outage  outage
 	counts  counters
+
+	stop    context.CancelFunc // ends watch
+	watched chan struct{}      // closed when it has ended
 
 	// closing are the connections that were taken out of the pool and are being closed.
 	closing sync.WaitGroup
@@ -86,11 +91,12 @@ func Open(ctx context.Context, options Options) (*DB, error) {
 	db := &DB{
 		options: options,
 		gate:    newGate(int(options.PoolSize), options.MaxWaiting, options.AcquireTimeout),
-		outage:  &outage{probe: options.ConnectTimeout},
+		watched: make(chan struct{}),
 	}
 	db.configure(config)
 	flights, side := config, config.Copy()
-	db.configureFlights(flights)
+	flights.MaxConns = options.PoolSize
+	flights.MinIdleConns = min(2, options.PoolSize)
 	side.MaxConns = options.SidePoolSize
 	side.ConnConfig.RuntimeParams["application_name"] = options.ApplicationName + " side"
 	if db.flights, err = pgxpool.NewWithConfig(ctx, flights); err != nil {
@@ -100,6 +106,9 @@ func Open(ctx context.Context, options Options) (*DB, error) {
 		db.flights.Close()
 		return nil, fmt.Errorf("open the side pool: %w", err)
 	}
+	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
+	db.stop = stop
+	go db.watch(watching)
 	return db, nil
 }
 
@@ -111,8 +120,19 @@ func (db *DB) configure(config *pgxpool.Config) {
 	config.MaxConnIdleTime = 5 * time.Minute
 	config.HealthCheckPeriod = 15 * time.Second
 	config.ConnConfig.ConnectTimeout = db.options.ConnectTimeout
+	config.ConnConfig.DialFunc = db.dial
 	config.BeforeConnect = func(ctx context.Context, _ *pgx.ConnConfig) error { return db.outage.beforeConnect(ctx) }
-	config.AfterConnect = func(context.Context, *pgx.Conn) error { db.outage.over(); return nil }
+	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+		db.outage.over()
+		pg := conn.PgConn()
+		pg.CustomData()[connectionKey] = newConnection(pg, db.options.StatementCache)
+		return nil
+	}
+	// A connection that the server has closed shows it; all others are used without asking.
+	config.ShouldPing = func(_ context.Context, params pgxpool.ShouldPingParams) bool {
+		c := connectionOf(params.Conn.PgConn())
+		return len(c.pending) == 0 && !c.socket.isQuiet()
+	}
 
 	params := config.ConnConfig.RuntimeParams
 	for name, value := range map[string]string{
@@ -132,47 +152,29 @@ func (db *DB) configure(config *pgxpool.Config) {
 	}
 }
 
-func (db *DB) configureFlights(config *pgxpool.Config) {
-	config.MaxConns = db.options.PoolSize
-	config.MinIdleConns = min(2, db.options.PoolSize)
-	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		db.outage.over()
-		pg := conn.PgConn()
-		pg.CustomData()[connectionKey] = newConnection(pg, db.options.StatementCache)
-		return nil
+// dial connects and notes when that fails, for those who would try in vain. A peer that has vanished without a word is
+// noticed within half a minute.
+func (db *DB) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{
+		Enable:   true,
+		Idle:     15 * time.Second,
+		Interval: 5 * time.Second,
+		Count:    3,
+	}}
+	conn, err := dialer.DialContext(ctx, network, address)
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		db.outage.failed(err)
 	}
-	config.ShouldPing = func(_ context.Context, params pgxpool.ShouldPingParams) bool {
-		c := connectionOf(params.Conn.PgConn())
-		return len(c.pending) == 0 && !c.socket.isQuiet()
-	}
+	return conn, err
 }
 
 // Pool gives connections for queries of Basalt's own. They run as the role that Basalt connects with.
 func (db *DB) Pool() *pgxpool.Pool { return db.side }
 
-// Ping asks PostgreSQL for a sign of life.
-func (db *DB) Ping(ctx context.Context) error {
-	conn, err := db.side.Acquire(ctx)
-	if err != nil {
-		return db.notConnected(ctx, err)
-	}
-	defer conn.Release()
-	if err := conn.Ping(ctx); err != nil {
-		return &UnavailableError{Err: err}
-	}
-	return nil
-}
-
-// Healthy tells from memory whether PostgreSQL could be reached the last time; the error says why not.
-func (db *DB) Healthy() error {
-	if _, err := db.outage.state(); err != nil {
-		return &UnavailableError{Connecting: true, Err: err}
-	}
-	return nil
-}
-
-// Close waits for the flights and closes all connections.
+// Close ends the flights' connections when they have landed, and all others.
 func (db *DB) Close() {
+	db.stop()
+	<-db.watched
 	db.flights.Close()
 	db.side.Close()
 	db.closing.Wait()

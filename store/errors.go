@@ -62,10 +62,23 @@ func (e *protocolError) Error() string {
 // sinkError carries what a Sink returned through the executor, so that it is not taken for the connection's.
 type sinkError struct {
 	err error
+	// last says that no replies follow but the Sync's, because the server stopped as well.
+	last bool
 }
 
 func (e *sinkError) Error() string { return e.err.Error() }
 func (e *sinkError) Unwrap() error { return e.err }
+
+// connectionLost tells whether an error of reading replies leaves the connection in a state that cannot be known:
+// neither a sink has failed nor the server has answered with an error of a statement.
+func connectionLost(err error) bool {
+	var sunk *sinkError
+	if err == nil || errors.As(err, &sunk) {
+		return false
+	}
+	pgErr := asPgError(err)
+	return pgErr == nil || serverLeft(pgErr)
+}
 
 // serverLeft tells whether the server's error means that this connection, or all of PostgreSQL, is gone.
 func serverLeft(err *pgconn.PgError) bool {

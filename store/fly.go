@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgproto3"
 )
 
 // commitPatience bounds a COMMIT that follows a Check: it no longer depends on the caller, who may have left.
@@ -129,17 +126,14 @@ func (c *connection) transfer() (outcome, error) {
 // read reads all replies and ReadyForQuery.
 func (c *connection) read() (outcome, error) {
 	o, err := c.readReplies(c.replies)
-	var sunk *sinkError
-	if err != nil && !errors.As(err, &sunk) {
-		if pgErr := asPgError(err); pgErr == nil || serverLeft(pgErr) {
-			c.broken = true
-			return o, err
-		}
+	if connectionLost(err) {
+		c.broken = true
 	}
-	if syncErr := c.readSync(); syncErr != nil && (err == nil || c.broken) {
-		err = syncErr
+	if err != nil && c.broken {
+		return o, err
 	}
-	return o, err
+	syncErr := c.readSync()
+	return o, cmp.Or(err, syncErr)
 }
 
 // forget drops the references to the flight and the statements whose preparation was not confirmed.
@@ -153,149 +147,6 @@ func (c *connection) forget() {
 	clear(c.entries)
 	if cap(c.out) > keptBuffer {
 		c.out = nil
-	}
-}
-
-// readReplies reads the replies to all requests, the Sync's excepted, up to the first error. When a sink fails, the
-// rest is read without it.
-func (c *connection) readReplies(replies []reply) (o outcome, err error) {
-	columns := Columns{
-		TimeZone:      c.pg.ParameterStatus("TimeZone"),
-		IntervalStyle: c.pg.ParameterStatus("IntervalStyle"),
-	}
-	var failed error
-	for i := range replies {
-		r := &replies[i]
-		if failed != nil {
-			r.sink = nil
-		}
-		err := c.readReply(r, &columns, &o)
-		var sunk *sinkError
-		switch {
-		case err == nil:
-		case errors.As(err, &sunk):
-			failed = err
-		case r.cleaning:
-			// The flight has succeeded and must not fail for this; its connection must not be used again.
-			c.broken = true
-			return o, failed
-		default:
-			return o, cmp.Or(failed, err)
-		}
-	}
-	return o, failed
-}
-
-func (c *connection) readReply(r *reply, columns *Columns, o *outcome) error {
-	switch r.kind {
-	case parseReply:
-		return c.readParse(r.statement)
-	case runReply:
-		return c.readRun(r, columns, o)
-	}
-	message, err := c.receive()
-	if err != nil {
-		return err
-	}
-	if _, ok := message.(*pgproto3.CloseComplete); !ok {
-		return &protocolError{message}
-	}
-	return nil
-}
-
-// readRun reads the replies to a Bind and an Execute.
-func (c *connection) readRun(r *reply, columns *Columns, o *outcome) error {
-	message, err := c.receive()
-	if err != nil {
-		pgErr := asPgError(err)
-		// An error before BindComplete is one of analysis or planning. A statement that this very flight prepared
-		// has just been analysed: nothing is gained by doing that again.
-		o.outdated = pgErr != nil && planOutdated(pgErr) && !c.parsing(r.statement)
-		return err
-	}
-	if _, ok := message.(*pgproto3.BindComplete); !ok {
-		return &protocolError{message}
-	}
-	columns.Types = r.statement.types
-	sink, begun := r.sink, false
-	var failed error
-	for {
-		message, err := c.receive()
-		if err != nil {
-			if failed != nil && asPgError(err) != nil {
-				return failed
-			}
-			return err
-		}
-		var tag []byte
-		switch message := message.(type) {
-		case *pgproto3.DataRow:
-			if r.zone {
-				columns.TimeZone, columns.IntervalStyle = string(message.Values[1]), string(message.Values[2])
-			}
-			if r.look {
-				c.broken = true
-			}
-			if sink == nil {
-				continue
-			}
-			if !begun {
-				begun, o.begun = true, true
-				failed = sink.Begin(*columns)
-			}
-			if failed == nil {
-				failed = sink.Row(message.Values)
-			}
-			if failed != nil {
-				// Nobody wants the other rows: they are not waited for.
-				failed, sink = &sinkError{failed}, nil
-				c.watcher.Unwatch()
-				c.cancel()
-			}
-			continue
-		case *pgproto3.CommandComplete:
-			tag = message.CommandTag
-		case *pgproto3.EmptyQueryResponse:
-		default:
-			return &protocolError{message}
-		}
-		if failed != nil || sink == nil {
-			return failed
-		}
-		if !begun {
-			o.begun = true
-			failed = sink.Begin(*columns)
-		}
-		if failed == nil {
-			failed = sink.End(rowsAffected(tag))
-		}
-		if failed != nil {
-			return &sinkError{failed}
-		}
-		return nil
-	}
-}
-
-// readSync reads ReadyForQuery through pgconn, which learns the state of the transaction and changed parameters. An
-// error that comes first is that of the commit.
-func (c *connection) readSync() error {
-	var commitErr error
-	for {
-		message, err := c.pg.ReceiveMessage(context.Background())
-		if err != nil {
-			c.broken = true
-			return err
-		}
-		switch message := message.(type) {
-		case *pgproto3.ReadyForQuery:
-			return commitErr
-		case *pgproto3.ErrorResponse:
-			commitErr = pgconn.ErrorResponseToPgError(message)
-		case *pgproto3.NoticeResponse, *pgproto3.NotificationResponse, *pgproto3.ParameterStatus:
-		default:
-			c.broken = true
-			return &protocolError{message}
-		}
 	}
 }
 

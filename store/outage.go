@@ -9,11 +9,12 @@ import (
 // outagePause is how long a failed attempt to connect speaks for all others.
 const outagePause = 150 * time.Millisecond
 
+// outageProbe is how long one caller has the attempt to itself when nothing is heard of it.
+const outageProbe = time.Second
+
 // outage remembers that PostgreSQL could not be reached. While it lasts one caller at a time tries to connect and the
 // others are told the last error at once: a flood of requests neither hangs nor becomes a flood of connections.
 type outage struct {
-	probe time.Duration // how long one attempt may take
-
 	mu    sync.Mutex
 	err   error
 	since time.Time
@@ -32,7 +33,7 @@ func (o *outage) beforeConnect(context.Context) error {
 	if now.Before(o.until) {
 		return &outageError{o.err}
 	}
-	o.until = now.Add(o.probe)
+	o.until = now.Add(outageProbe)
 	return nil
 }
 

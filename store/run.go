@@ -26,8 +26,11 @@ func (db *DB) Run(ctx context.Context, f *Flight) error {
 			return err
 		}
 		db.counts.unavailable.Add(1)
-		again := gone.Connecting || f.Session.ReadOnly
-		if attempt > 0 || gone.Connecting || !again || ctx.Err() != nil || !restart(f, o) {
+		if gone.Connecting {
+			return err
+		}
+		db.sweep()
+		if attempt > 0 || !f.Session.ReadOnly || ctx.Err() != nil || !restart(f, o) {
 			return err
 		}
 		db.counts.repeated.Add(1)
@@ -64,6 +67,9 @@ func (db *DB) attempt(ctx context.Context, f *Flight) (outcome, error) {
 		o, err = c.fly(ctx, f, true)
 	}
 	landed = true
+	if c.usable() {
+		db.counts.landed.Add(1)
+	}
 	db.release(pooled, c)
 	return o, err
 }

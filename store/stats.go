@@ -12,6 +12,8 @@ type counters struct {
 	reprepared  atomic.Int64
 	unavailable atomic.Int64
 	destroyed   atomic.Int64
+	landed      atomic.Int64 // flights that PostgreSQL answered
+	watched     atomic.Int64 // landed, when the heartbeat last looked
 }
 
 // Stats is a picture of the pool. Counters run from the start of the process.

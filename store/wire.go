@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
@@ -214,72 +213,6 @@ func (c *connection) parsing(statement *prepared) bool {
 		}
 	}
 	return false
-}
-
-// receive gives the next message of the flight. A server's error is returned as *pgconn.PgError.
-func (c *connection) receive() (pgproto3.BackendMessage, error) {
-	for {
-		message, err := c.wire.Receive()
-		if err != nil {
-			return nil, err
-		}
-		switch message := message.(type) {
-		case *pgproto3.ErrorResponse:
-			return nil, pgconn.ErrorResponseToPgError(message)
-		case *pgproto3.NoticeResponse, *pgproto3.NotificationResponse, *pgproto3.ParameterStatus:
-			// PostgreSQL 14 and newer reports changed parameters only before ReadyForQuery, which readSync reads.
-			continue
-		}
-		return message, nil
-	}
-}
-
-// readParse reads the replies to a Parse and a Describe.
-func (c *connection) readParse(statement *prepared) error {
-	message, err := c.receive()
-	if err != nil {
-		return err
-	}
-	if _, ok := message.(*pgproto3.ParseComplete); !ok {
-		return &protocolError{message}
-	}
-	message, err = c.receive()
-	if err != nil {
-		return err
-	}
-	if _, ok := message.(*pgproto3.ParameterDescription); !ok {
-		return &protocolError{message}
-	}
-	message, err = c.receive()
-	if err != nil {
-		return err
-	}
-	switch message := message.(type) {
-	case *pgproto3.RowDescription:
-		statement.types = make([]uint32, len(message.Fields))
-		for i := range message.Fields {
-			statement.types[i] = message.Fields[i].DataTypeOID
-		}
-	case *pgproto3.NoData:
-		statement.types = nil
-	default:
-		return &protocolError{message}
-	}
-	statement.described = true
-	return nil
-}
-
-// rowsAffected reads the number at the end of a command tag, 0 when there is none.
-func rowsAffected(tag []byte) int64 {
-	start := len(tag)
-	for start > 0 && '0' <= tag[start-1] && tag[start-1] <= '9' {
-		start--
-	}
-	var n int64
-	for _, digit := range tag[start:] {
-		n = n*10 + int64(digit-'0')
-	}
-	return n
 }
 
 // bytesOf views a string as bytes without copying. The bytes are only read, and are not nil (which means NULL) for
