@@ -18,9 +18,6 @@ import (
 	"basalt/store/storetest"
 )
 
-// patience is how long a test waits for what should come soon.
-const patience = 20 * time.Second
-
 func watcherConfig(t *testing.T, db *storetest.Database) *pgconn.Config {
 	t.Helper()
 	config, err := pgconn.ParseConfig(db.URL)
@@ -48,18 +45,6 @@ func watch(t *testing.T, o store.WatchOptions) *store.CatalogWatcher {
 		}
 	})
 	return w
-}
-
-// eventually waits for a condition.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(patience)
-	for !holds() {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within %v", what, patience)
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
 }
 
 func has(w *store.CatalogWatcher, relation string) func() bool {

@@ -98,8 +98,8 @@ func statusOf(code string) int {
 	return http.StatusBadRequest
 }
 
-// translate turns whatever stopped a request into its answer. Anonymous says that no token came with it: what is
-// not permitted is 401 then rather than 403.
+// translate turns whatever stopped a request into its answer. Anonymous says that it ran as the anonymous role: what
+// is not permitted is 401 then rather than 403, for signing in may help.
 func translate(err error, anonymous bool) *Error {
 	var (
 		own         *Error

@@ -85,7 +85,7 @@ func (h *Handler) Serve(c echo.Context) error {
 		err = h.serve(c, path, principal)
 	}
 	if err != nil {
-		return h.refuse(c, err, principal.Anonymous)
+		return h.refuse(c, err, principal.Role == auth.RoleAnon)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (h *Handler) permit(request *query.Request, principal *auth.Principal, c *c
 		e := failure(http.StatusUnauthorized, "22023", `role "`+principal.Role+`" does not exist`)
 		return e.header("WWW-Authenticate", "Bearer")
 	}
-	if h.options.RequireFilters && principal.Role == "anon" && len(request.Query.Where) == 0 &&
+	if h.options.RequireFilters && principal.Role == auth.RoleAnon && len(request.Query.Where) == 0 &&
 		(request.Action == query.Update || request.Action == query.Delete) {
 		e := failure(http.StatusBadRequest, "21000", "A request that changes rows must name them")
 		e.Hint = text("Add a filter such as id=eq.1")

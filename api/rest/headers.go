@@ -23,6 +23,10 @@ func (a *answer) head(status int) {
 		setDefault(header, "Vary", "Accept, Prefer, Range")
 		header.Set("Content-Location", a.contentLocation())
 	}
+	for _, renamed := range a.statement.Renamed {
+		header.Add("Warning", `299 - "Addressing the embedded resource '`+headerText(renamed.Relation)+
+			`' by its name is deprecated, use its alias '`+headerText(renamed.Alias)+`'"`)
+	}
 	if location := a.location(); location != "" {
 		header.Set("Location", location)
 	}

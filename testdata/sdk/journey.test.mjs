@@ -133,7 +133,7 @@ test('functions are called', async () => {
 })
 
 test('errors say what was wrong', async () => {
-  const table = await ada.from('citys').select()
+  const table = await ada.from('citie').select()
   assert.equal(table.error.code, 'PGRST205')
   assert.equal(table.status, 404)
   assert.match(table.error.hint, /public\.cities/)
