@@ -135,7 +135,7 @@ func (s *Server) Do(t testing.TB, method, path, body string, headers ...string) 
 			request.Header.Set(name, value)
 		}
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := direct().Do(request)
 	if err != nil {
 		t.Fatalf("%s %s: %v", method, path, err)
 	}
@@ -145,6 +145,11 @@ func (s *Server) Do(t testing.TB, method, path, body string, headers ...string) 
 		t.Fatalf("%s %s: read answer: %v", method, path, err)
 	}
 	return &Answer{response.StatusCode, response.Header, string(text)}
+}
+
+// direct is a client that follows no redirects: they are answers to look at.
+func direct() *http.Client {
+	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // Service is the header that makes Do act as the service role.
