@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"basalt/api"
 	"basalt/auth"
+	"basalt/auth/token"
 	"basalt/store/storetest"
 )
 
@@ -154,6 +156,25 @@ func direct() *http.Client {
 
 // Service is the header that makes Do act as the service role.
 func (s *Server) Service() string { return "Authorization: Bearer " + s.Keys.ServiceKey.Reveal() }
+
+// Token is the header that makes Do act with a token of the given claims, which must be a JSON object.
+func (s *Server) Token(t testing.TB, claims string) string {
+	t.Helper()
+	signed, err := token.Sign(json.RawMessage(claims), s.Keys.Secret.Reveal(), s.Keys.KeyID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "Authorization: Bearer " + signed
+}
+
+// As is the header that makes Do act as a role for ten minutes, with more claims such as `"sub":"x"`, or none.
+func (s *Server) As(t testing.TB, role, more string) string {
+	t.Helper()
+	if more != "" {
+		more = "," + more
+	}
+	return s.Token(t, fmt.Sprintf(`{"role":%q,"exp":%d%s}`, role, time.Now().Add(10*time.Minute).Unix(), more))
+}
 
 // SignUp makes an account and gives the header that makes Do act as it, and its id.
 func (s *Server) SignUp(t testing.TB, email string) (header, id string) {

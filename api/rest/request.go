@@ -32,6 +32,7 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 	request.Prefer = query.Preferences{MaxAffected: -1}
 	if prefer := r.Header["Prefer"]; prefer != nil {
 		request.Prefer = query.ParsePreferences(prefer)
+		request.Prefer.Transaction = query.TransactionUnset // transactions always end in a commit
 		if request.Prefer.Handling == query.HandlingStrict && len(request.Prefer.Invalid) > 0 {
 			e := failure(http.StatusBadRequest, "PGRST122", "Invalid preferences given with handling=strict")
 			e.Details = text("Invalid preferences: " + strings.Join(request.Prefer.Invalid, ", "))

@@ -47,7 +47,7 @@ func run(t *testing.T, s *apitest.Server, exchanges []exchange) {
 			if method == "" {
 				method = "GET"
 			}
-			answer := s.Do(t, method, "/rest/v1/"+e.path, e.body, e.headers...)
+			answer := s.Do(t, method, "/rest/v1/"+strings.ReplaceAll(e.path, " ", "%20"), e.body, e.headers...)
 			e.check(t, answer)
 		})
 	}
