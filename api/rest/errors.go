@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"basalt/api/body"
 	"basalt/auth"
 	"basalt/query"
 	"basalt/query/pgjson"
@@ -105,13 +106,14 @@ func translate(err error, anonymous bool) *Error {
 		own         *Error
 		syntax      *query.SyntaxError
 		outOfRange  *query.RangeError
-		body        *query.BodyError
+		bad         *query.BodyError
 		planning    *plan.Error
 		token       *auth.TokenError
 		database    *pgconn.PgError
 		full        *store.PoolFullError
 		unavailable *store.UnavailableError
 		tooLarge    *http.MaxBytesError
+		busy        *body.BusyError
 	)
 	switch {
 	case errors.As(err, &own):
@@ -123,8 +125,8 @@ func translate(err error, anonymous bool) *Error {
 			Status: http.StatusRequestedRangeNotSatisfiable, Code: "PGRST103",
 			Message: outOfRange.Message, Details: text(outOfRange.Details),
 		}
-	case errors.As(err, &body):
-		return &Error{Status: statusOf(body.Code), Code: body.Code, Message: body.Message, Details: text(body.Details)}
+	case errors.As(err, &bad):
+		return &Error{Status: statusOf(bad.Code), Code: bad.Code, Message: bad.Message, Details: text(bad.Details)}
 	case errors.As(err, &planning):
 		return &Error{
 			Status: statusOf(planning.Code), Code: planning.Code, Message: planning.Message,
@@ -140,6 +142,9 @@ func translate(err error, anonymous bool) *Error {
 	case errors.As(err, &unavailable):
 		e := failure(http.StatusServiceUnavailable, "PGRST000", "Database connection error. Retrying the connection.")
 		e.Cause = err
+		return e.retryAfter(1)
+	case errors.As(err, &busy):
+		e := failure(http.StatusServiceUnavailable, "PGRST102", "The server has no room for another large request body")
 		return e.retryAfter(1)
 	case errors.As(err, &tooLarge):
 		return failure(http.StatusRequestEntityTooLarge, "PGRST102", "The request body is larger than "+strconv.FormatInt(tooLarge.Limit, 10)+" bytes")

@@ -8,9 +8,11 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 
+	"basalt/api/body"
 	"basalt/query"
 	"basalt/query/catalog"
 )
@@ -234,27 +236,44 @@ func unsupportedBody(kind string) error {
 	return failure(http.StatusUnsupportedMediaType, "PGRST102", "Content-Type not acceptable: "+kind)
 }
 
+// readAll reads a body into a buffer that grows as it comes, up to the length announced.
 func readAll(r *http.Request) ([]byte, error) {
-	if r.ContentLength > 0 {
-		body := make([]byte, r.ContentLength)
-		if _, err := io.ReadFull(r.Body, body); err != nil {
+	const first = 16 << 10
+	announced := int(r.ContentLength)
+	body := make([]byte, 0, first)
+	if announced >= 0 {
+		body = make([]byte, 0, min(announced, first))
+	}
+	for announced < 0 || len(body) < announced {
+		if len(body) == cap(body) {
+			size := 2 * max(cap(body), first)
+			if announced >= 0 {
+				size = min(size, announced)
+			}
+			body = append(make([]byte, 0, size), body...)
+		}
+		n, err := r.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		if err == io.EOF && (announced < 0 || len(body) == announced) {
+			return body, nil
+		}
+		if err != nil {
 			return nil, bodyError(err)
 		}
-		return body, nil
-	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, bodyError(err)
 	}
 	return body, nil
 }
 
 func bodyError(err error) error {
 	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	var busy *body.BusyError
+	if errors.As(err, &tooLarge) || errors.As(err, &busy) {
 		return err
 	}
 	e := failure(http.StatusBadRequest, "PGRST102", "The request body ended before it was complete")
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		e = failure(http.StatusRequestTimeout, "PGRST102", "The request body did not come in time")
+	}
 	e.Cause = fmt.Errorf("read body: %w", err)
 	return e
 }
