@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/rs/zerolog"
 
 	"basalt/api"
@@ -28,7 +29,8 @@ type Server struct {
 	Keys     *auth.Keys
 	Log      *Log
 
-	t testing.TB
+	t    testing.TB
+	stop func() error
 }
 
 // Log collects what the server logs.
@@ -88,17 +90,42 @@ func Over(t testing.TB, database *storetest.Database, settings api.Settings) *Se
 		cancel()
 		t.Fatalf("start server: %v", err)
 	}
-	t.Cleanup(func() {
+	s.stop = sync.OnceValue(func() error {
 		cancel()
-		if err := server.Wait(); err != nil {
-			t.Errorf("server ended: %v", err)
-		}
+		return server.Wait()
 	})
+	t.Cleanup(func() { s.Stop(t) })
 	s.URL = server.URL
 	if s.Keys, err = auth.LoadKeys(ctx, database.Pool, settings.JWTSecret); err != nil {
 		t.Fatalf("read keys: %v", err)
 	}
 	return s
+}
+
+// Stop ends the server as SIGTERM does and waits for its end.
+func (s *Server) Stop(t testing.TB) {
+	t.Helper()
+	if err := s.stop(); err != nil {
+		t.Errorf("server ended: %v", err)
+	}
+}
+
+// Admin gives a way to run commands on the test's PostgreSQL from outside of the test's database.
+func (s *Server) Admin(t testing.TB) func(command string) {
+	t.Helper()
+	config := s.Database.Pool.Config().ConnConfig.Copy()
+	config.Database = "template1"
+	conn, err := pgx.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.WithoutCancel(t.Context())) })
+	return func(command string) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), command); err != nil {
+			t.Fatalf("%s: %v", command, err)
+		}
+	}
 }
 
 // Answer is a response read to its end.

@@ -134,15 +134,15 @@ func translate(err error, anonymous bool) *Error {
 		}
 	case errors.As(err, &token):
 		return tokenError(token)
-	case errors.As(err, &database):
-		return databaseError(database, anonymous)
 	case errors.As(err, &full):
 		e := failure(http.StatusGatewayTimeout, "PGRST003", "Timed out acquiring connection from connection pool.")
 		return e.retryAfter(1)
-	case errors.As(err, &unavailable):
+	case errors.As(err, &unavailable): // before what PostgreSQL said when it refused the connection
 		e := failure(http.StatusServiceUnavailable, "PGRST000", "Database connection error. Retrying the connection.")
 		e.Cause = err
 		return e.retryAfter(1)
+	case errors.As(err, &database):
+		return databaseError(database, anonymous)
 	case errors.As(err, &busy):
 		e := failure(http.StatusServiceUnavailable, "PGRST102", "The server has no room for another large request body")
 		return e.retryAfter(1)
