@@ -60,7 +60,9 @@ func (s *Server) boundBodies() echo.MiddlewareFunc {
 	limits := body.NewLimits(int64(s.settings.BodyLimit), int64(s.settings.BodyMemory))
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
-			defer limits.Bound(c.Request())()
+			request, release := limits.Bound(c.Request())
+			defer release()
+			c.SetRequest(request)
 			return next(c)
 		}
 	}

@@ -27,21 +27,24 @@ func NewLimits(each, memory int64) *Limits {
 	return &Limits{each: each, memory: semaphore.NewWeighted(memory)}
 }
 
-// Bound bounds a request's body. Reading it fails with *http.MaxBytesError when it is larger than a body may be, before
-// anything of it is taken when its length says so, and with *BusyError when there is no memory for it. Release gives
-// its memory back once nothing holds the body any more.
-func (l *Limits) Bound(r *http.Request) (release func()) {
+// Bound gives a request whose body is bounded. Reading it fails with *http.MaxBytesError when it is larger than a body
+// may be, before anything of it is taken when its length says so, and with *BusyError when there is no memory for it.
+// Release gives its memory back once nothing holds the body any more.
+//
+// The request given stays as it is: by its body net/http sees whether the rest of it must be read before an answer.
+func (l *Limits) Bound(r *http.Request) (bound *http.Request, release func()) {
 	if r.Body == nil || r.Body == http.NoBody {
-		return func() {}
+		return r, func() {}
 	}
 	b := &bounded{from: r.Body, limits: l, held: free}
+	bound = r.WithContext(r.Context())
+	bound.Body = b
 	if r.ContentLength > l.each {
 		// The length is a lie or too much: nobody shall make room for it, nor ask the client to go on.
-		r.ContentLength = -1
+		bound.ContentLength = -1
 		b.failed = &http.MaxBytesError{Limit: l.each}
 	}
-	r.Body = b
-	return b.release
+	return bound, b.release
 }
 
 // bounded is a body that takes memory as its bytes really come: a client that only announces a large one takes none.

@@ -47,15 +47,25 @@ func (e *Error) body() []byte {
 	dst = append(dst, `,"hint":`...)
 	dst = appendOptional(dst, e.Hint)
 	dst = append(dst, `,"message":`...)
-	dst = pgjson.AppendString(dst, e.Message)
+	dst = pgjson.AppendString(dst, clip(e.Message))
 	return append(dst, '}')
+}
+
+// mostText is how long a text of a refusal may be: a client that sends a megabyte as a name need not have it back.
+const mostText = 8 << 10
+
+func clip(text string) string {
+	if len(text) <= mostText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:mostText], "") + "…"
 }
 
 func appendOptional(dst []byte, text *string) []byte {
 	if text == nil {
 		return append(dst, "null"...)
 	}
-	return pgjson.AppendString(dst, *text)
+	return pgjson.AppendString(dst, clip(*text))
 }
 
 func text(s string) *string {
