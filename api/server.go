@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	stdlog "log"
 	"net"
 	"net/http"
@@ -156,7 +157,7 @@ func (s *Server) recover(next echo.HandlerFunc) echo.HandlerFunc {
 				panic(reason)
 			default:
 				s.log.Error().Str("request_id", c.Response().Header().Get("X-Request-Id")).
-					Interface("panic", reason).Bytes("stack", debug.Stack()).Msg("panic in a request")
+					Str("panic", fmt.Sprint(reason)).Bytes("stack", debug.Stack()).Msg("panic in a request")
 				if c.Response().Committed {
 					panic(http.ErrAbortHandler) // what has left must not look complete
 				}
