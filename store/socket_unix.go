@@ -12,7 +12,7 @@ import (
 // stopped has closed its end, and the next flight would fail for nothing.
 type socketProbe struct {
 	raw   syscall.RawConn
-	check func(fd uintptr) bool
+	check func(fd uintptr)
 	quiet *bool
 }
 
@@ -30,17 +30,17 @@ func newSocketProbe(conn net.Conn) socketProbe {
 	}
 	quiet := new(bool)
 	buffer := make([]byte, 1)
-	return socketProbe{raw: raw, quiet: quiet, check: func(fd uintptr) bool {
+	return socketProbe{raw: raw, quiet: quiet, check: func(fd uintptr) {
 		_, _, err := syscall.Recvfrom(int(fd), buffer, syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		*quiet = err == syscall.EAGAIN || err == syscall.EWOULDBLOCK
-		return true
 	}}
 }
 
-// isQuiet is true when there is nothing to read and the server holds its end open, or when it cannot be known.
+// isQuiet is true when there is nothing to read and the server holds its end open, or when it cannot be known. It does
+// not wait for whoever reads: behind a slow write pgconn leaves a reader on the connection until something comes.
 func (p socketProbe) isQuiet() bool {
 	if p.raw == nil {
 		return true
 	}
-	return p.raw.Read(p.check) == nil && *p.quiet
+	return p.raw.Control(p.check) == nil && *p.quiet
 }
