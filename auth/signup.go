@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -344,7 +345,7 @@ func (s *Service) judge(secret Secret) *Error {
 // project's owner run there, and what they raise refuses the whole.
 func saveFailed(message string, err error) error {
 	var refusal *pgconn.PgError
-	if !errors.As(err, &refusal) {
+	if !errors.As(err, &refusal) || unavailable(refusal) {
 		return err
 	}
 	switch refusal.Code {
@@ -356,6 +357,12 @@ func saveFailed(message string, err error) error {
 		return refuse(CodeRequestTimeout, "The request took too long")
 	}
 	return unexpected(message, err)
+}
+
+// unavailable tells the SQLSTATE classes of a server that starts, stops, or has no room: nothing is wrong with what was
+// to be saved.
+func unavailable(refusal *pgconn.PgError) bool {
+	return strings.HasPrefix(refusal.Code, "08") || strings.HasPrefix(refusal.Code, "53") || strings.HasPrefix(refusal.Code, "57P")
 }
 
 func isUniqueViolation(err error, constraint string) bool {

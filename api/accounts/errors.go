@@ -3,6 +3,8 @@ package accounts
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -68,7 +70,11 @@ func (f *face) fail(c echo.Context, err error) error {
 		if errorID = requestID(c); errorID == "" {
 			errorID = uuid.NewString()
 		}
-		f.options.Log.Error().Str("request_id", errorID).Int("status", p.status).AnErr("error", p.cause).Msg("accounts request failed")
+		event := f.options.Log.Error()
+		if p.status == http.StatusServiceUnavailable {
+			event = f.options.Log.Debug() // that PostgreSQL is away is said once, not by each request
+		}
+		event.Str("request_id", errorID).Int("status", p.status).AnErr("error", p.cause).Msg("accounts request failed")
 	}
 	var weak *weakPassword
 	if p.code == auth.CodeWeakPassword {
@@ -121,13 +127,19 @@ func outage(err error) *problem {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return &problem{status: http.StatusGatewayTimeout, code: auth.CodeRequestTimeout, message: "The request took too long", cause: err}
-	case errors.As(err, &connect), pgconn.SafeToRetry(err), errors.As(err, &server) && unavailable(server.Code):
+	case errors.As(err, &connect), pgconn.SafeToRetry(err), lost(err), errors.As(err, &server) && unavailable(server.Code):
 		return &problem{
 			status: http.StatusServiceUnavailable, code: auth.CodeUnexpectedFailure,
 			message: "The database is not available, try again", retryAfter: time.Second, cause: err,
 		}
 	}
 	return &problem{status: http.StatusInternalServerError, code: auth.CodeUnexpectedFailure, message: "Unexpected failure, please check server logs for more information", cause: err}
+}
+
+// lost tells that the connection to PostgreSQL could not be made or broke under a query.
+func lost(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
 }
 
 // unavailable are the SQLSTATE classes of a server that starts, stops, or has no room (08, 53, 57P).
