@@ -316,7 +316,11 @@ func (h *Handler) refuse(c echo.Context, err error, anonymous bool) error {
 	}
 	e := translate(err, anonymous)
 	if e.Cause != nil && e.Status >= 500 {
-		h.log.Error().Err(e.Cause).Str("code", e.Code).Msg("request failed")
+		event := h.log.Error()
+		if e.Status == http.StatusServiceUnavailable {
+			event = h.log.Debug() // that PostgreSQL is away is said once, not by each request
+		}
+		event.Err(e.Cause).Str("request_id", c.Response().Header().Get(echo.HeaderXRequestID)).Str("code", e.Code).Msg("request failed")
 	}
 	return e.write(c.Response(), c.Request().Method)
 }
