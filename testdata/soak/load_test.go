@@ -184,16 +184,18 @@ func (l *load) step(c *client) {
 			rows = append(rows, fmt.Sprintf(`{"client":%d,"slot":%d,"value":%d}`, c.id, slot, c.seq))
 		}
 		c.slot.note(c.seq, l.write(c, "upsert", "POST", "/rest/v1/slots", "["+strings.Join(rows, ",")+"]", "Prefer: resolution=merge-duplicates"))
-	case n < 88:
+	case n < 85:
 		switch l.write(c, "bump", "POST", "/rest/v1/rpc/bump", fmt.Sprintf(`{"client":%d}`, c.id)) {
 		case acknowledged:
 			c.bumps[0]++
 		case unknown:
 			c.bumps[1]++
 		}
-	case n < 89 && c.id%8 == 0: // one hash costs as much as a hundred rows
+	case n < 87 && c.id%8 == 0: // one hash costs as much as a hundred rows
 		email := fmt.Sprintf("client-%d-%d@example.com", c.id, c.seq)
 		c.accounts[email] = l.write(c, "signup", "POST", "/auth/v1/signup", `{"email":"`+email+`","password":"`+passphrase+`"}`)
+	case n < 92 && c.token != "":
+		l.send(c, "user", "GET", "/auth/v1/user", "")
 	case l.reading:
 		l.read(c)
 	}
