@@ -42,10 +42,15 @@ type usageError struct{ error }
 
 func main() {
 	zerolog.MessageFieldName = "msg" // scripts look for "msg":"ready"
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := context.WithCancel(context.Background())
+	// Both signals are caught: between giving the first back to its default and the second there would be a gap.
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	go func() {
-		<-ctx.Done()
-		stop() // the second signal ends the process at once
+		<-signals
+		stop()
+		<-signals
+		os.Exit(exitFailed)
 	}()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -109,6 +114,7 @@ func serveCommand() *cobra.Command {
 		Example: "  basalt serve --listen 127.0.0.1:8090 --data ./basalt_data\n  DATABASE_URL=postgres://user:password@host/app basalt serve",
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			signal.Ignore(syscall.SIGPIPE) // whoever reads the log may die; the server lives on
 			return api.Serve(cmd.Context(), settings, api.Build{Version: version, Commit: commit}, cmd.OutOrStdout(), os.Stderr)
 		},
 	}
