@@ -266,6 +266,9 @@ func (l *load) send(c *client, kind, method, path, body string, headers ...strin
 	return got, false
 }
 
+// servedName tells the counts of requests that succeeded.
+func servedName(name string) bool { return strings.Contains(name, " 2") }
+
 func (l *load) complain(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -236,6 +236,9 @@ func (p *process) tail(lines int) string {
 	return strings.Join(p.lines[max(0, len(p.lines)-lines):], "\n")
 }
 
+// said tells whether the log holds a text.
+func (p *process) said(text string) bool { return strings.Contains(p.log(), text) }
+
 // url is where it answers, known before it is ready.
 func (p *process) url() string { return fmt.Sprintf("http://127.0.0.1:%d", p.port) }
 
