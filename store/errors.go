@@ -110,6 +110,17 @@ func planOutdated(err *pgconn.PgError) bool {
 	return strings.HasPrefix(err.Code, "42")
 }
 
+// noSuchRole is the server's error for an unknown role. For PostgreSQL "none" is no role but the way back to the one
+// that connected, which a client must not get by a claim.
+func noSuchRole(role string) error {
+	return &pgconn.PgError{
+		Severity:            "ERROR",
+		SeverityUnlocalized: "ERROR",
+		Code:                "22023",
+		Message:             fmt.Sprintf("role %q does not exist", role),
+	}
+}
+
 // asPgError finds the server's own error in err without losing what wraps it.
 func asPgError(err error) *pgconn.PgError {
 	var pgErr *pgconn.PgError

@@ -144,7 +144,6 @@ func (c *connection) readRows(r *reply, d *delivery) error {
 			}
 			if d.sink != nil && !d.row(message.Values) {
 				// Nobody wants the other rows: they are not waited for.
-				c.watcher.Unwatch()
 				c.cancel()
 			}
 			continue
