@@ -28,31 +28,40 @@ type account struct {
 	switched bool // differs from the user of this process
 }
 
+// chooseAccount gives the user for a cluster that is there or is about to be made.
 func chooseAccount(cluster string) (account, error) {
-	self := os.Geteuid()
+	if self := os.Geteuid(); self != 0 {
+		return account{name: userName(self), uid: self, gid: os.Getegid()}, nil
+	}
 	info, err := os.Stat(cluster)
-	exists := err == nil
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return account{}, describe(err, "cannot read "+cluster, cluster)
 	}
-	if self != 0 {
-		if exists && ownerOf(info) != self {
-			return account{}, wrongOwner(cluster, ownerOf(info), filepath.Dir(cluster))
-		}
-		return account{name: userName(self), uid: self, gid: os.Getegid()}, nil
+	if err != nil || ownerOf(info) == 0 {
+		return unprivileged()
 	}
-	if exists && ownerOf(info) != 0 {
-		stat := info.Sys().(*syscall.Stat_t)
-		return account{name: userName(int(stat.Uid)), uid: int(stat.Uid), gid: int(stat.Gid), switched: true}, nil
+	stat := info.Sys().(*syscall.Stat_t)
+	return account{name: userName(int(stat.Uid)), uid: int(stat.Uid), gid: int(stat.Gid), switched: true}, nil
+}
+
+// checkOwner refuses a cluster that is not the account's: PostgreSQL would, with less to say.
+func (a account) checkOwner(cluster string) error {
+	info, err := os.Stat(cluster)
+	if err != nil {
+		return describe(err, "cannot read "+cluster, cluster)
 	}
-	a, err := unprivileged()
-	if err == nil && exists {
-		return account{}, &Error{
-			Problem: cluster + " belongs to root, as whom PostgreSQL refuses to run",
+	owner := ownerOf(info)
+	switch {
+	case owner == a.uid:
+		return nil
+	case a.switched:
+		return &Error{
+			Problem: fmt.Sprintf("%s belongs to %s, as whom PostgreSQL refuses to run", cluster, userName(owner)),
 			Remedy:  fmt.Sprintf("run: chown -R %s %s", a.name, shellQuote(cluster)),
 		}
+	default:
+		return wrongOwner(cluster, owner, filepath.Dir(cluster))
 	}
-	return a, err
 }
 
 func unprivileged() (account, error) {

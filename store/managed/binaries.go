@@ -83,7 +83,7 @@ func findBinaries(ctx context.Context, o Options, runAs account, cluster string,
 	if b, ok := newest(installed, major); ok {
 		return b, nil
 	}
-	if major > 0 && major < oldestMajor {
+	if _, offered := release(major); major > 0 && !offered {
 		return Binaries{}, otherMajor(cluster, major, installed, runAs, nil)
 	}
 	fetched, err := fetchedBinaries(ctx, o, runAs, major)

@@ -37,8 +37,9 @@ func kill(t *testing.T, pid int) {
 }
 
 func TestAKilledPostmasterComesBackWithAllThatWasCommitted(t *testing.T) {
+	t.Parallel()
 	needPostgres(t)
-	dir := dataDir(t)
+	dir := usedDir(t)
 	s := mustStart(t, options(dir))
 	execSQL(t, s.URL(), `create table rows (id int primary key)`)
 	for round := range 3 {
@@ -68,13 +69,14 @@ func TestAKilledPostmasterComesBackWithAllThatWasCommitted(t *testing.T) {
 }
 
 func TestAServerThatOutlivedBasaltIsTakenOver(t *testing.T) {
+	t.Parallel()
 	needPostgres(t)
 	for name, both := range map[string]bool{
 		"Basalt killed":                    false,
 		"Basalt and the postmaster killed": true,
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := dataDir(t)
+			dir := usedDir(t)
 			cmd, out := startChild(t, dir, nil)
 			awaitLine(t, out, "ready")
 			url, running, err := AttachURL(dir)
@@ -104,6 +106,7 @@ func TestAServerThatOutlivedBasaltIsTakenOver(t *testing.T) {
 }
 
 func TestAFirstStartKilledAtAnyPointIsFinishedByTheNext(t *testing.T) {
+	t.Parallel()
 	needPostgres(t)
 	dir := dataDir(t)
 	whole := time.Now()
@@ -113,7 +116,7 @@ func TestAFirstStartKilledAtAnyPointIsFinishedByTheNext(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	for range 3 {
+	for range 2 {
 		dir := dataDir(t)
 		// Several kills in a row on one folder: each begins on what the one before has left.
 		for range 4 {
@@ -121,23 +124,24 @@ func TestAFirstStartKilledAtAnyPointIsFinishedByTheNext(t *testing.T) {
 			time.Sleep(time.Duration(random.Int64N(int64(took)))) // the fault itself, not a wait for anything
 			kill(t, cmd.Process.Pid)
 			cmd.Wait()
-			if pid, err := readPIDFile(folder{dir}.cluster()); err == nil && random.IntN(2) == 0 {
+			if pid, err := readPIDFile(at(dir).cluster()); err == nil && random.IntN(2) == 0 {
 				syscall.Kill(pid.pid, syscall.SIGKILL)
 			}
 		}
 		s := mustStart(t, options(dir))
 		execSQL(t, s.URL(), `create table t (id int)`)
 		mustStop(t, s)
-		if exists(folder{dir}.staging()) {
+		if exists(at(dir).staging()) {
 			t.Error("the staging folder is left")
 		}
 	}
 }
 
 func TestAHalfMadeClusterIsMadeAnew(t *testing.T) {
+	t.Parallel()
 	needPostgres(t)
 	dir := dataDir(t)
-	half := filepath.Join(folder{dir}.staging(), clusterName, "base", "1")
+	half := filepath.Join(at(dir).staging(), clusterName, "base", "1")
 	if err := os.MkdirAll(half, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -148,12 +152,13 @@ func TestAHalfMadeClusterIsMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustStart(t, options(dir))
-	if exists(folder{dir}.staging()) {
+	if exists(at(dir).staging()) {
 		t.Error("the half-made cluster is left")
 	}
 }
 
 func TestAFolderWithDataIsNeverDeleted(t *testing.T) {
+	t.Parallel()
 	needPostgres(t)
 	cases := map[string]struct {
 		file string
@@ -184,10 +189,11 @@ func TestAFolderWithDataIsNeverDeleted(t *testing.T) {
 }
 
 func TestALockFileThatNamesAStrangersProcessIsPassedOver(t *testing.T) {
+	t.Parallel()
 	needPostgres(t)
-	dir := dataDir(t)
+	dir := usedDir(t)
 	s := mustStart(t, options(dir))
-	cluster := folder{dir}.cluster()
+	cluster := at(dir).cluster()
 	text, err := os.ReadFile(filepath.Join(cluster, pidFileName))
 	if err != nil {
 		t.Fatal(err)

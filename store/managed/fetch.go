@@ -1,7 +1,6 @@
 package managed
 
 import (
-	"archive/zip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -91,12 +90,11 @@ func fetchedBinaries(ctx context.Context, o Options, runAs account, major int) (
 		return Binaries{}, err
 	}
 	home := filepath.Join(cache, fmt.Sprintf("%s-%s", version, platform()))
-	if b, ok := inspect(ctx, filepath.Join(home, "bin"), runAs); ok {
-		b.Fetched = true
+	if b, ok := cachedBinaries(ctx, home, runAs); ok {
 		return b, nil
 	}
 	if o.NoFetch {
-		return Binaries{}, errors.New("downloads are switched off")
+		return olderRelease(ctx, cache, major, runAs, errors.New("downloads are switched off"))
 	}
 	f := fetcher{
 		cache:    cache,
@@ -107,14 +105,38 @@ func fetchedBinaries(ctx context.Context, o Options, runAs account, major int) (
 		client:   downloadClient(),
 	}
 	if err := f.fetch(ctx); err != nil {
-		return Binaries{}, err
+		return olderRelease(ctx, cache, major, runAs, err)
 	}
-	b, ok := inspect(ctx, filepath.Join(home, "bin"), runAs)
+	b, ok := cachedBinaries(ctx, home, runAs)
 	if !ok {
 		return Binaries{}, fmt.Errorf("the downloaded PostgreSQL %s in %s does not run on this machine", version, home)
 	}
-	b.Fetched = true
 	return b, nil
+}
+
+func cachedBinaries(ctx context.Context, home string, runAs account) (Binaries, bool) {
+	b, ok := inspect(ctx, filepath.Join(home, "bin"), runAs)
+	b.Fetched = true
+	return b, ok
+}
+
+// olderRelease takes an earlier minor release of the same major version from the cache when the newest cannot be had:
+// a new Basalt without a network goes on with what the old one had fetched.
+func olderRelease(ctx context.Context, cache string, major int, runAs account, fetchErr error) (Binaries, error) {
+	homes, err := filepath.Glob(filepath.Join(cache, fmt.Sprintf("%d.*-%s", major, platform())))
+	if err != nil {
+		return Binaries{}, err
+	}
+	var cached []Binaries
+	for _, home := range homes {
+		if b, ok := cachedBinaries(ctx, home, runAs); ok {
+			cached = append(cached, b)
+		}
+	}
+	if b, ok := newest(cached, major); ok {
+		return b, nil
+	}
+	return Binaries{}, fetchErr
 }
 
 // cacheFolder is the user's cache folder; root's is often closed to the account that PostgreSQL runs as, then it is
@@ -345,25 +367,4 @@ func (f fetcher) bar(size int64) *progressbar.ProgressBar {
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 	)
-}
-
-// unpackArchive opens the one .txz inside the downloaded archive into a new folder.
-func unpackArchive(archive, tree string) error {
-	reader, err := zip.OpenReader(archive)
-	if err != nil {
-		return err
-	}
-	defer reader.Close()
-	for _, entry := range reader.File {
-		if !strings.HasSuffix(entry.Name, ".txz") {
-			continue
-		}
-		content, err := entry.Open()
-		if err != nil {
-			return err
-		}
-		defer content.Close()
-		return unpackTree(content, tree)
-	}
-	return errors.New("the archive holds no .txz")
 }

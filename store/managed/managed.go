@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/rs/zerolog"
 )
@@ -80,10 +81,8 @@ func connectionURL(password, socketDir string, port int) string {
 		Scheme: "postgres",
 		User:   url.UserPassword(superuser, password),
 		Path:   "/" + database,
-		RawQuery: url.Values{
-			"host": {socketDir},
-			"port": {strconv.Itoa(port)},
-		}.Encode(),
+		// libpq and pgx know %20 only, not the form's plus sign.
+		RawQuery: "host=" + strings.ReplaceAll(url.QueryEscape(socketDir), "+", "%20") + "&port=" + strconv.Itoa(port),
 	}
 	return u.String()
 }

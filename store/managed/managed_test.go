@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -27,8 +28,25 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(childEnv); dir != "" {
 		os.Exit(child(dir))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if base, err := usedTemplate(); err == nil {
+		os.RemoveAll(base)
+	}
+	os.Exit(code)
 }
+
+// usedTemplate is a data folder that has been started once, to be copied by tests that are not about the first start.
+var usedTemplate = sync.OnceValues(func() (string, error) {
+	base, err := os.MkdirTemp("", "managed")
+	if err != nil {
+		return "", err
+	}
+	s, err := Start(context.Background(), options(filepath.Join(base, "data")))
+	if err != nil {
+		return base, err
+	}
+	return base, s.Stop(context.Background())
+})
 
 func child(dir string) int {
 	s, err := Start(context.Background(), Options{DataDir: dir, NoFetch: true, Log: zerolog.Nop()})
@@ -92,7 +110,7 @@ func dataDir(t *testing.T) string {
 	}
 	dir := filepath.Join(base, "data")
 	t.Cleanup(func() {
-		for _, cluster := range []string{folder{dir}.cluster(), filepath.Join(folder{dir}.staging(), clusterName)} {
+		for _, cluster := range []string{at(dir).cluster(), filepath.Join(at(dir).staging(), clusterName)} {
 			pids, _ := serverProcesses(cluster)
 			for _, pid := range pids {
 				syscall.Kill(pid, syscall.SIGKILL)
@@ -103,6 +121,20 @@ func dataDir(t *testing.T) string {
 			t.Error(err)
 		}
 	})
+	return dir
+}
+
+// usedDir is a data folder as dataDir gives it, after its first start.
+func usedDir(t *testing.T) string {
+	t.Helper()
+	base, err := usedTemplate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := dataDir(t)
+	if out, err := exec.Command("cp", "-a", filepath.Join(base, "data"), dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 	return dir
 }
 
@@ -198,7 +230,7 @@ func await(t *testing.T, what string, condition func() bool) {
 
 func postmasterPID(t *testing.T, dir string) int {
 	t.Helper()
-	state, err := readPIDFile(folder{dir}.cluster())
+	state, err := readPIDFile(at(dir).cluster())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,3 +250,5 @@ func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, os.ErrNotExist)
 }
+
+func at(dir string) folder { return folder{dir} }

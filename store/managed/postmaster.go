@@ -18,6 +18,8 @@ import (
 
 const (
 	connectAttempt = 5 * time.Second
+	// answerTimeout is how long a server that calls itself ready may refuse connections.
+	answerTimeout = 30 * time.Second
 	// patience is after how long a start that still goes on, as crash recovery may, is mentioned in the log.
 	patience        = 5 * time.Second
 	invalidPassword = "28P01"
@@ -114,6 +116,7 @@ var errExited = errors.New("PostgreSQL ended during its start")
 // await returns when the server has said that it is ready and has answered a connection.
 func (l launcher) await(ctx context.Context, p *postmaster) error {
 	mentioned := false
+	var readySince time.Time
 	return poll(ctx, func() (bool, error) {
 		select {
 		case <-p.exited:
@@ -129,9 +132,13 @@ func (l launcher) await(ctx context.Context, p *postmaster) error {
 		if err != nil || state.pid != p.cmd.Process.Pid || !state.ready() {
 			return false, nil
 		}
+		if readySince.IsZero() {
+			readySince = time.Now()
+		}
 		err = l.connect(ctx)
 		var refused *pgconn.PgError
-		if errors.As(err, &refused) && refused.Code == invalidPassword {
+		wrongPassword := errors.As(err, &refused) && refused.Code == invalidPassword
+		if wrongPassword || err != nil && time.Since(readySince) > answerTimeout {
 			return false, err
 		}
 		return err == nil, nil

@@ -101,6 +101,11 @@ func prepare(ctx context.Context, f folder, o Options) (l launcher, first bool, 
 	if err != nil {
 		return launcher{}, false, err
 	}
+	if exists {
+		if err := runAs.checkOwner(f.cluster()); err != nil {
+			return launcher{}, false, err
+		}
+	}
 	if err := clearStaging(ctx, f); err != nil {
 		return launcher{}, false, err
 	}

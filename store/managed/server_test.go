@@ -10,6 +10,7 @@ import (
 )
 
 func TestAFreshFolderBecomesARunningServerWithTheSettingsOfDurability(t *testing.T) {
+	t.Parallel()
 	b := needPostgres(t)
 	dir := dataDir(t)
 	s := mustStart(t, options(dir))
@@ -43,28 +44,29 @@ func TestAFreshFolderBecomesARunningServerWithTheSettingsOfDurability(t *testing
 		execSQL(t, s.URL(), `create extension pg_stat_statements; select count(*) from pg_stat_statements`)
 	}
 	for path, want := range map[string]os.FileMode{
-		dir:                                    0o700,
-		folder{dir}.password():                 0o600,
-		folder{dir}.cluster():                  0o700,
-		folder{dir}.log():                      0o600,
-		filepath.Join(dir, lockName):           0o600,
-		folder{dir}.cluster() + "/basalt.conf": 0o600,
+		dir:                                0o700,
+		at(dir).password():                 0o600,
+		at(dir).cluster():                  0o700,
+		at(dir).log():                      0o600,
+		filepath.Join(dir, lockName):       0o600,
+		at(dir).cluster() + "/basalt.conf": 0o600,
 	} {
 		if got := mode(t, path); got != want {
 			t.Errorf("%s has mode %04o, want %04o", path, got, want)
 		}
 	}
-	if exists(folder{dir}.staging()) {
+	if exists(at(dir).staging()) {
 		t.Error("the staging folder is left")
 	}
-	if text, err := os.ReadFile(folder{dir}.log()); err != nil || strings.Contains(string(text), s.launcher.password) {
+	if text, err := os.ReadFile(at(dir).log()); err != nil || strings.Contains(string(text), s.launcher.password) {
 		t.Errorf("the log cannot be read or holds the password (%v)", err)
 	}
 }
 
 func TestASecondStartFindsTheDataOfTheFirst(t *testing.T) {
+	t.Parallel()
 	needPostgres(t)
-	dir := dataDir(t)
+	dir := usedDir(t)
 	s := mustStart(t, options(dir))
 	execSQL(t, s.URL(), `create table kept as select 'kept' as word`)
 	pid := postmasterPID(t, dir)
@@ -81,8 +83,9 @@ func TestASecondStartFindsTheDataOfTheFirst(t *testing.T) {
 }
 
 func TestStopEndsOpenTransactionsAndObeysAnEndedContext(t *testing.T) {
+	t.Parallel()
 	needPostgres(t)
-	dir := dataDir(t)
+	dir := usedDir(t)
 	s := mustStart(t, options(dir))
 	conn := connect(t, s.URL())
 	if _, err := conn.Exec(testContext(t), `begin; create table lost (id int)`); err != nil {
@@ -93,7 +96,7 @@ func TestStopEndsOpenTransactionsAndObeysAnEndedContext(t *testing.T) {
 	if err := s.Stop(ended); err != nil {
 		t.Fatal(err)
 	}
-	if pids, err := serverProcesses(folder{dir}.cluster()); err != nil || len(pids) > 0 {
+	if pids, err := serverProcesses(at(dir).cluster()); err != nil || len(pids) > 0 {
 		t.Errorf("processes %v are left (%v)", pids, err)
 	}
 	s = mustStart(t, options(dir))
@@ -103,8 +106,9 @@ func TestStopEndsOpenTransactionsAndObeysAnEndedContext(t *testing.T) {
 }
 
 func TestOneProcessOwnsADataFolder(t *testing.T) {
+	t.Parallel()
 	needPostgres(t)
-	dir := dataDir(t)
+	dir := usedDir(t)
 	cmd, out := startChild(t, dir, nil)
 	awaitLine(t, out, "ready")
 	mustRefuse(t, options(dir), "is in use by process", itoa(cmd.Process.Pid))
@@ -119,6 +123,7 @@ func TestOneProcessOwnsADataFolder(t *testing.T) {
 }
 
 func TestAttachURLTellsThatNothingRuns(t *testing.T) {
+	t.Parallel()
 	needPostgres(t)
 	dir := dataDir(t)
 	if url, running, err := AttachURL(dir); url != "" || running || err != nil {
@@ -131,8 +136,9 @@ func TestAttachURLTellsThatNothingRuns(t *testing.T) {
 }
 
 func TestACallerMayHoldTheLockItself(t *testing.T) {
+	t.Parallel()
 	needPostgres(t)
-	dir := dataDir(t)
+	dir := usedDir(t)
 	lock, err := LockDataDir(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -148,10 +154,10 @@ func TestACallerMayHoldTheLockItself(t *testing.T) {
 }
 
 func TestTheUsersOwnSettingsWinAndStay(t *testing.T) {
+	t.Parallel()
 	needPostgres(t)
-	dir := dataDir(t)
-	mustStop(t, mustStart(t, options(dir)))
-	custom := filepath.Join(folder{dir}.cluster(), customConfig)
+	dir := usedDir(t)
+	custom := filepath.Join(at(dir).cluster(), customConfig)
 	file, err := os.OpenFile(custom, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -167,8 +173,9 @@ func TestTheUsersOwnSettingsWinAndStay(t *testing.T) {
 }
 
 func TestATCPPortIsOpenedOnLoopbackOnlyWhenAsked(t *testing.T) {
+	t.Parallel()
 	needPostgres(t)
-	dir := dataDir(t)
+	dir := usedDir(t)
 	port, free := freePort(t)
 	free()
 	o := options(dir)
@@ -187,6 +194,7 @@ func TestATCPPortIsOpenedOnLoopbackOnlyWhenAsked(t *testing.T) {
 }
 
 func TestALongPathAndACommaMoveTheSocketToAShortFolder(t *testing.T) {
+	t.Parallel()
 	needPostgres(t)
 	for name, part := range map[string]string{
 		"a path longer than a socket's name": strings.Repeat("long", 30),
@@ -194,7 +202,10 @@ func TestALongPathAndACommaMoveTheSocketToAShortFolder(t *testing.T) {
 		"a path with blanks and quotes":      `it's "here" now`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := filepath.Join(dataDir(t), part)
+			dir := filepath.Join(filepath.Dir(usedDir(t)), part)
+			if err := os.Rename(filepath.Join(filepath.Dir(dir), "data"), dir); err != nil {
+				t.Fatal(err)
+			}
 			s := mustStart(t, options(dir))
 			if got := queryText(t, s.URL(), `select 'here'`); got != "here" {
 				t.Errorf("read %q", got)
@@ -212,26 +223,27 @@ func TestALongPathAndACommaMoveTheSocketToAShortFolder(t *testing.T) {
 }
 
 func TestALostPasswordIsReplaced(t *testing.T) {
+	t.Parallel()
 	needPostgres(t)
-	dir := dataDir(t)
-	mustStop(t, mustStart(t, options(dir)))
-	if err := os.Remove(folder{dir}.password()); err != nil {
+	dir := usedDir(t)
+	if err := os.Remove(at(dir).password()); err != nil {
 		t.Fatal(err)
 	}
 	mustStop(t, mustStart(t, options(dir)))
 
-	if err := os.WriteFile(folder{dir}.password(), []byte("another\n"), 0o600); err != nil {
+	if err := os.WriteFile(at(dir).password(), []byte("another\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	mustRefuse(t, options(dir), "is not the one of this cluster", "delete it")
-	if err := os.Chmod(folder{dir}.password(), 0o644); err != nil {
+	if err := os.Chmod(at(dir).password(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	mustRefuse(t, options(dir), "can be read by other users", "chmod 600")
 }
 
 func TestTheServersLogIsBounded(t *testing.T) {
-	f := folder{t.TempDir()}
+	t.Parallel()
+	f := at(t.TempDir())
 	file, _, err := openLog(f)
 	if err != nil {
 		t.Fatal(err)
@@ -259,6 +271,7 @@ func TestTheServersLogIsBounded(t *testing.T) {
 }
 
 func TestStartObeysItsContext(t *testing.T) {
+	t.Parallel()
 	needPostgres(t)
 	dir := dataDir(t)
 	for _, after := range []time.Duration{0, 50 * time.Millisecond, 400 * time.Millisecond} {

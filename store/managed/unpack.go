@@ -2,11 +2,13 @@ package managed
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/xi2/xz"
 )
@@ -16,13 +18,34 @@ const (
 	maxFiles    = 20_000
 )
 
-// unpackTree writes a tar.xz of programs into a new folder that everybody may read. Names and links that lead out of
-// the folder are refused.
-func unpackTree(source io.Reader, tree string) error {
-	plain, err := xz.NewReader(source, 0)
+// unpackArchive opens the one .txz inside a downloaded zip archive into a new folder.
+func unpackArchive(path, tree string) error {
+	reader, err := zip.OpenReader(path)
 	if err != nil {
 		return err
 	}
+	defer reader.Close()
+	for _, entry := range reader.File {
+		if !strings.HasSuffix(entry.Name, ".txz") {
+			continue
+		}
+		content, err := entry.Open()
+		if err != nil {
+			return err
+		}
+		defer content.Close()
+		plain, err := xz.NewReader(content, 0)
+		if err != nil {
+			return err
+		}
+		return unpackTree(plain, tree)
+	}
+	return errors.New("the archive holds no .txz")
+}
+
+// unpackTree writes a tar of programs into a new folder that everybody may read. Names and links that lead out of the
+// folder are refused.
+func unpackTree(source io.Reader, tree string) error {
 	if err := makeOpen(tree); err != nil {
 		return err
 	}
@@ -32,7 +55,7 @@ func unpackTree(source io.Reader, tree string) error {
 	}
 	defer root.Close()
 	left := int64(maxUnpacked)
-	archive := tar.NewReader(plain)
+	archive := tar.NewReader(source)
 	for range maxFiles {
 		entry, err := archive.Next()
 		if errors.Is(err, io.EOF) {
