@@ -156,9 +156,11 @@ func prepareFolder(root string) error {
 func ownerOf(info os.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 
 func wrongOwner(what string, owner int, path string) error {
+	theirs, ours := userName(owner), userName(os.Geteuid())
 	return &Error{
-		Problem: fmt.Sprintf("%s belongs to user %s, not to %s", what, userName(owner), userName(os.Geteuid())),
-		Remedy:  fmt.Sprintf("run Basalt as %s, or choose another folder with --data (to take this one over: sudo chown -R %s %s)", userName(owner), userName(os.Geteuid()), shellQuote(path)),
+		Problem: fmt.Sprintf("%s belongs to user %s, not to %s", what, theirs, ours),
+		Remedy: fmt.Sprintf("run Basalt as %s, or choose another folder with --data (to take this one over: sudo chown -R %s %s)",
+			theirs, ours, shellQuote(path)),
 	}
 }
 
