@@ -12,6 +12,9 @@ type Flight struct {
 	Check func() error
 	// Rollback ends the transaction without keeping its changes (Prefer: tx=rollback).
 	Rollback bool
+	// Calls says that a routine is called by name. A routine can leave a prepared statement in the session, which is
+	// looked for right behind such a flight, and less often behind others.
+	Calls bool
 }
 
 // Session is the identity and the settings of one request. They hold for its transaction only.
@@ -29,7 +32,7 @@ type Setting struct{ Name, Value string }
 type Step struct {
 	Statement *sql.Statement
 	Params    [][]byte // text format, nil is NULL
-	Sink      Sink
+	Sink      Sink     // nil drops the rows
 }
 
 // Sink takes the rows of one statement.
@@ -40,6 +43,12 @@ type Sink interface {
 	Row(values [][]byte) error
 	// End is called with the number of rows that the command reports.
 	End(rows int64) error
+}
+
+// Restarter is a Sink that can forget what it was given while nothing of it has been shown, so that its flight may be
+// flown again (see DB.Run). Begin follows when it returns true.
+type Restarter interface {
+	Restart() bool
 }
 
 // Columns describes the columns that a statement gives.

@@ -186,3 +186,23 @@ func (e *Encoder) appendRecord(dst []byte, n *node, v []byte, strip bool) ([]byt
 	}
 	return append(dst, '}'), r.close()
 }
+
+// appendOnly writes the only field of a record in the record's place.
+func (e *Encoder) appendOnly(dst []byte, n *node, v []byte, strip bool) ([]byte, error) {
+	r, err := openRecord(n, v)
+	if err != nil {
+		return dst, err
+	}
+	value, bytes, err := e.next(&r, &n.fields[0])
+	switch {
+	case err != nil:
+		return dst, err
+	case bytes == nil:
+		dst = append(dst, value.absent...)
+	default:
+		if dst, err = e.appendJSON(dst, value, bytes, strip); err != nil {
+			return dst, err
+		}
+	}
+	return dst, r.close()
+}

@@ -12,7 +12,9 @@ type Column struct {
 	Key  string
 	Name string // the name as it is, for CSV headers
 	Kind ColumnKind
-	// Members are the fields of a Record or of the records in a Records column.
+	// Members are the fields of a Record or of the records in a Records column. A List with one member is an array
+	// of records with that one field, which stands for the element: PostgreSQL has no arrays whose elements are arrays
+	// of different lengths.
 	Members []Column
 }
 

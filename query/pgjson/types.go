@@ -43,6 +43,7 @@ const (
 	formJSONB
 	formArray
 	formRecord
+	formOnly // the only field of a record
 )
 
 // unquoted says that no text of the form ever needs quotes in an array or record.
@@ -258,6 +259,11 @@ func resolve(types Types, column Column, oid uint32) (*node, error) {
 			return &node{oid: oid, form: formArray, elem: elem, absent: "[]"}, nil
 		}
 	default:
+		if column.Kind == List && len(column.Members) == 1 && oid == oidRecordArray {
+			elem := anonymousOf(column.Members, "null")
+			elem.form = formOnly
+			return &node{oid: oid, form: formArray, elem: elem, absent: "[]"}, nil
+		}
 		n := builtin(oid)
 		if n == nil {
 			n = nodeOf(types.Type(oid), 0)

@@ -71,6 +71,8 @@ func (e *Encoder) appendJSON(dst []byte, n *node, v []byte, strip bool) ([]byte,
 		return e.appendArray(dst, n, v, strip)
 	case formRecord:
 		return e.appendRecord(dst, n, v, strip)
+	case formOnly:
+		return e.appendOnly(dst, n, v, strip)
 	case formBytea:
 		dst = append(dst, `"\\x`...)
 		return append(appendHex(dst, v), '"'), nil

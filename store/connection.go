@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// cancelPatience bounds how long PostgreSQL may take to end a cancelled statement, or to clean a session, before the
+// connection is given up.
+const cancelPatience = 2 * time.Second
+
+// connectionKey is where a pgconn.PgConn keeps its connection.
+const connectionKey = "basalt"
+
+// connection is what the executor keeps beside one connection of the pool: the statements that it has prepared and
+// the scratch memory of its flights. It belongs to whoever holds the pool's connection.
+//
+// It speaks the extended query protocol itself, because a flight is one write and its replies are read in place:
+// pgconn's pipeline would queue, allocate and describe for each statement. pgconn makes the connection, reads what
+// ends a transaction (so that it knows its state) and closes it.
+type connection struct {
+	pg         *pgconn.PgConn
+	wire       *pgproto3.Frontend
+	watcher    *ctxwatch.ContextWatcher
+	statements *preparedCache
+	settings   map[settingsShape]*prepared
+	commands   map[string]*prepared
+	socket     socketProbe
+
+	out     []byte // what the flight sends
+	failure error  // of encoding it
+	replies []reply
+	entries []*prepared
+	params  [][]byte
+	bind    pgproto3.Bind
+	formats [1]int16
+
+	// cancelled says that a cancel request was sent, which PostgreSQL has handed to the backend by then but the
+	// backend may not have seen yet.
+	cancelled bool
+	// broken says that the connection must not be used again.
+	broken bool
+
+	// pending are the replies to the cleaning behind the last flight, which were not read yet.
+	pending []reply
+	// sinceLook counts the cleanings since the last that looked for foreign prepared statements.
+	sinceLook int
+}
+
+func newConnection(pg *pgconn.PgConn, statements int) *connection {
+	c := &connection{
+		pg:         pg,
+		wire:       pg.Frontend(),
+		statements: newPreparedCache(statements),
+		settings:   make(map[settingsShape]*prepared),
+		commands:   make(map[string]*prepared),
+		socket:     newSocketProbe(pg.Conn()),
+		formats:    [1]int16{pgproto3.BinaryFormat},
+	}
+	c.watcher = ctxwatch.NewContextWatcher(canceller{c})
+	return c
+}
+
+// connectionOf finds the connection that belongs to one of the pool's.
+func connectionOf(pg *pgconn.PgConn) *connection {
+	return pg.CustomData()[connectionKey].(*connection)
+}
+
+// canceller cancels what runs on a connection when the flight's context ends.
+type canceller struct {
+	c *connection
+}
+
+func (h canceller) HandleCancel(context.Context) { h.c.cancel() }
+
+// HandleUnwatchAfterCancel has nothing to do: the end of the exchange lifts the deadline.
+func (h canceller) HandleUnwatchAfterCancel() {}
+
+// cancel asks PostgreSQL to end what runs on the connection. It returns when the request has been handed to the
+// backend, or after cancelPatience.
+func (c *connection) cancel() {
+	c.cancelled = true
+	deadline := time.Now().Add(cancelPatience)
+	if c.pg.Conn().SetDeadline(deadline) != nil {
+		c.broken = true
+		return
+	}
+	ctx, stop := context.WithDeadline(context.Background(), deadline)
+	defer stop()
+	// The server closes the cancel connection after it has signalled the backend. From then on the signal comes
+	// before anything that is sent later, so that it ends at the latest what this connection sends next.
+	if c.pg.CancelRequest(ctx) != nil || ctx.Err() != nil {
+		c.broken = true
+	}
+}
+
+// usable tells whether more can be sent.
+func (c *connection) usable() bool {
+	return !c.broken && !c.pg.IsClosed()
+}
+
+// reusable tells whether the next flight may have the connection.
+func (c *connection) reusable() bool {
+	return c.usable() && !c.pg.IsBusy() && c.pg.TxStatus() == 'I'
+}

@@ -1,0 +1,506 @@
+package store_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"basalt/query/sql"
+	"basalt/store"
+	"basalt/store/storetest"
+)
+
+func TestRunAppliesTheSession(t *testing.T) {
+	db := openOne(t, storetest.New(t))
+	tests := []struct {
+		name    string
+		session store.Session
+		text    string
+		want    string
+	}{
+		{
+			name:    "the role",
+			session: store.Session{Role: "authenticated"},
+			text:    `select current_user::text`,
+			want:    "authenticated",
+		},
+		{
+			name:    "no role is the one that connected",
+			session: store.Session{},
+			text:    `select (current_user = session_user)::text`,
+			want:    "true",
+		},
+		{
+			name:    "a setting",
+			session: store.Session{Settings: []store.Setting{{Name: "request.path", Value: "/notes"}}},
+			text:    `select current_setting('request.path')`,
+			want:    "/notes",
+		},
+		{
+			name:    "an empty setting",
+			session: store.Session{Settings: []store.Setting{{Name: "request.path", Value: ""}}},
+			text:    `select '<' || current_setting('request.path') || '>'`,
+			want:    "<>",
+		},
+		{
+			name: "the last of two settings of one name",
+			session: store.Session{Settings: []store.Setting{
+				{Name: "request.path", Value: "/a"}, {Name: "request.path", Value: "/b"},
+			}},
+			text: `select current_setting('request.path')`,
+			want: "/b",
+		},
+		{
+			name:    "a search path, seen while the statement is prepared",
+			session: store.Session{Settings: []store.Setting{{Name: "search_path", Value: "auth"}}},
+			text:    `select count(*)::text from users`,
+			want:    "0",
+		},
+		{
+			name:    "read only",
+			session: store.Session{ReadOnly: true},
+			text:    `select current_setting('transaction_read_only')`,
+			want:    "on",
+		},
+		{
+			name:    "an isolation level",
+			session: store.Session{Isolation: "serializable"},
+			text:    `select current_setting('transaction_isolation')`,
+			want:    "serializable",
+		},
+		{
+			name:    "an isolation level of a read",
+			session: store.Session{Isolation: "repeatable read", ReadOnly: true, Role: "anon"},
+			text:    `select current_setting('transaction_isolation') || current_setting('transaction_read_only') || current_user`,
+			want:    "repeatable readonanon",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			step := statement(test.text, nil)
+			for range 3 { // prepared anew, then as it stands
+				r := &result{}
+				step.Sink = r
+				if err := db.Run(t.Context(), &store.Flight{Session: test.session, Steps: []store.Step{step}}); err != nil {
+					t.Fatal(err)
+				}
+				if got := r.value(t); got != test.want {
+					t.Errorf("got %q, want %q", got, test.want)
+				}
+			}
+		})
+	}
+}
+
+func TestRunHandsRowsToSinks(t *testing.T) {
+	db := openOne(t, storetest.NewEmpty(t))
+	tests := []struct {
+		name   string
+		text   string
+		params []string
+		rows   [][]string
+		types  []uint32
+		count  int64
+	}{
+		{
+			name:   "in binary, with parameters as text",
+			text:   `select $1::int, $2::text, null::text, ''`,
+			params: []string{"258", "ä"},
+			rows:   [][]string{{"\x00\x00\x01\x02", "ä", "<null>", ""}},
+			types:  []uint32{23, 25, 25, 25},
+			count:  1,
+		},
+		{
+			name:  "several",
+			text:  `select n::text from generate_series(1, 3) n`,
+			rows:  [][]string{{"1"}, {"2"}, {"3"}},
+			types: []uint32{25},
+			count: 3,
+		},
+		{
+			name:  "none, and Begin is called all the same",
+			text:  `select n from generate_series(1, 0) n`,
+			types: []uint32{23},
+		},
+		{
+			name:  "without columns",
+			text:  `select from generate_series(1, 2)`,
+			rows:  [][]string{{}, {}},
+			count: 2,
+		},
+		{
+			name: "of a command that returns nothing",
+			text: `set local work_mem = '1MB'`,
+		},
+		{
+			name:  "the number that a command reports",
+			text:  `create table t as select generate_series(1, 12345)`,
+			count: 12345,
+		},
+		{
+			name: "an empty statement",
+			text: `-- nothing`,
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := &result{}
+			step := statement(test.text, r)
+			for _, param := range test.params {
+				step.Params = append(step.Params, []byte(param))
+			}
+			if err := db.Run(t.Context(), &store.Flight{Steps: []store.Step{step}}); err != nil {
+				t.Fatal(err)
+			}
+			if fmt.Sprintf("%q", r.rows) != fmt.Sprintf("%q", test.rows) {
+				t.Errorf("rows are %q, want %q", r.rows, test.rows)
+			}
+			if fmt.Sprint(r.columns.Types) != fmt.Sprint(test.types) {
+				t.Errorf("types are %v, want %v", r.columns.Types, test.types)
+			}
+			if r.begins != 1 || r.ends != 1 || r.count != test.count {
+				t.Errorf("begun %d, ended %d times with %d rows, want once with %d", r.begins, r.ends, r.count, test.count)
+			}
+		})
+	}
+}
+
+func TestColumnsTellHowTimesArePrinted(t *testing.T) {
+	database := storetest.NewEmpty(t)
+	database.Exec(t, `
+		do $$ begin
+			execute format('alter database %I set timezone to %L', current_database(), 'Asia/Kathmandu');
+		end $$`)
+	db := openOne(t, database)
+	fly := func(settings ...store.Setting) store.Columns {
+		r := &result{}
+		err := db.Run(t.Context(), &store.Flight{
+			Session: store.Session{Settings: settings},
+			Steps:   []store.Step{statement(`select now()`, r)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.columns
+	}
+	if got := fly(); got.TimeZone != "Asia/Kathmandu" || got.IntervalStyle != "postgres" {
+		t.Errorf("the database's: got %+v", got)
+	}
+	got := fly(store.Setting{Name: "TimeZone", Value: "europe/berlin"}, store.Setting{Name: "intervalstyle", Value: "iso_8601"})
+	if got.TimeZone != "Europe/Berlin" || got.IntervalStyle != "iso_8601" {
+		t.Errorf("the session's: got %+v", got)
+	}
+	if got := fly(); got.TimeZone != "Asia/Kathmandu" || got.IntervalStyle != "postgres" {
+		t.Errorf("the database's again: got %+v", got)
+	}
+}
+
+func TestRunReturnsTheServersErrorAsItIs(t *testing.T) {
+	database := storetest.New(t)
+	database.Exec(t, `
+		create table parents (id int primary key);
+		create table children (
+			id int primary key,
+			parent int references parents deferrable initially deferred
+		);
+		insert into children values (1, null);`)
+	db := openOne(t, database)
+	tests := []struct {
+		name    string
+		session store.Session
+		steps   []string
+		code    string
+		begun   []bool
+	}{
+		{
+			name:  "in the syntax",
+			steps: []string{`selec 1`},
+			code:  "42601",
+			begun: []bool{false},
+		},
+		{
+			name:  "before the first row",
+			steps: []string{`select 1/0`},
+			code:  "22012",
+			begun: []bool{false},
+		},
+		{
+			name:  "after the first row",
+			steps: []string{`select 1 / (2 - n) from generate_series(1, 2) n`},
+			code:  "22012",
+			begun: []bool{true},
+		},
+		{
+			name:  "and calls nothing of a later step's sink",
+			steps: []string{`select 1`, `select 1/0`, `select 2`},
+			code:  "22012",
+			begun: []bool{true, false, false},
+		},
+		{
+			name:  "of the commit, after the rows",
+			steps: []string{`insert into children values (2, 99) returning id`},
+			code:  "23503",
+			begun: []bool{true},
+		},
+		{
+			name:    "of an explicit commit, after the rows",
+			session: store.Session{Isolation: "repeatable read"},
+			steps:   []string{`insert into children values (3, 99) returning id`},
+			code:    "23503",
+			begun:   []bool{true},
+		},
+		{
+			name:    "of a write in a read-only flight",
+			session: store.Session{ReadOnly: true},
+			steps:   []string{`insert into parents values (1)`},
+			code:    "25006",
+			begun:   []bool{false},
+		},
+		{
+			name:    "of the role",
+			session: store.Session{Role: "no such role"},
+			steps:   []string{`select 1`},
+			code:    "22023",
+			begun:   []bool{false},
+		},
+		{
+			name:    "of a setting",
+			session: store.Session{Settings: []store.Setting{{Name: "timezone", Value: "Mars/Olympus"}}},
+			steps:   []string{`select 1`},
+			code:    "22023",
+			begun:   []bool{false},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			for range 2 {
+				var results []*result
+				var steps []store.Step
+				for _, text := range test.steps {
+					r := &result{}
+					results = append(results, r)
+					steps = append(steps, statement(text, r))
+				}
+				err := db.Run(t.Context(), &store.Flight{Session: test.session, Steps: steps})
+				pgErr, ok := err.(*pgconn.PgError)
+				if !ok || pgErr.Code != test.code {
+					t.Fatalf("got %v, want SQLSTATE %s", err, test.code)
+				}
+				for i, r := range results {
+					if (r.begins > 0) != test.begun[i] {
+						t.Errorf("sink %d begun is %v, want %v", i, r.begins > 0, test.begun[i])
+					}
+				}
+			}
+		})
+	}
+	if n := queryInt(t, database, `select count(*) from children`); n != 1 {
+		t.Errorf("%d rows were kept, want 1", n)
+	}
+	if s := db.Stats(); s.Destroyed != 0 {
+		t.Errorf("%d connections were closed for a statement's error", s.Destroyed)
+	}
+}
+
+func TestAFlightIsOneTransaction(t *testing.T) {
+	database := storetest.NewEmpty(t)
+	database.Exec(t, `create table t (id int primary key)`)
+	db := openOne(t, database)
+	refuse := errors.New("refused")
+	tests := []struct {
+		name   string
+		flight store.Flight
+		err    error
+		kept   bool
+	}{
+		{name: "kept without a check", kept: true},
+		{name: "kept when the check agrees", flight: store.Flight{Check: func() error { return nil }}, kept: true},
+		{name: "not kept when the check refuses", flight: store.Flight{Check: func() error { return refuse }}, err: refuse},
+		{name: "not kept when it is to be rolled back", flight: store.Flight{Rollback: true}},
+		{
+			name:   "not kept when it is to be rolled back, with a check that agrees",
+			flight: store.Flight{Rollback: true, Check: func() error { return nil }},
+		},
+		{name: "kept when serializable", flight: store.Flight{Session: store.Session{Isolation: "serializable"}}, kept: true},
+	}
+	for i, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			flight := test.flight
+			flight.Steps = []store.Step{
+				statement(fmt.Sprintf(`insert into t values (%d)`, 2*i), nil),
+				statement(fmt.Sprintf(`insert into t values (%d)`, 2*i+1), nil),
+			}
+			if err := db.Run(t.Context(), &flight); err != test.err {
+				t.Fatalf("got %v, want %v", err, test.err)
+			}
+			want := 0
+			if test.kept {
+				want = 2
+			}
+			if n := queryInt(t, database, `select count(*) from t where id / 2 = $1`, i); n != want {
+				t.Errorf("%d rows were kept, want %d", n, want)
+			}
+		})
+	}
+	t.Run("which an error anywhere undoes", func(t *testing.T) {
+		err := db.Run(t.Context(), &store.Flight{Steps: []store.Step{
+			statement(`insert into t values (100)`, nil), statement(`insert into t values (100)`, nil),
+		}})
+		if err == nil || queryInt(t, database, `select count(*) from t where id = 100`) != 0 {
+			t.Errorf("the first insert was kept, error %v", err)
+		}
+	})
+	if s := db.Stats(); s.Destroyed != 0 || s.Connected != 1 {
+		t.Errorf("the connection was not kept: %+v", s)
+	}
+}
+
+func TestASinkMayFail(t *testing.T) {
+	database := storetest.NewEmpty(t)
+	db := openOne(t, database)
+	stale := &store.StaleError{TypeOID: 1}
+	stop := errors.New("stop")
+	const many = `select generate_series(1, 100000000)`
+	tests := []struct {
+		name string
+		sink failing
+		text string
+		want error
+	}{
+		{name: "at the beginning", sink: failing{begin: stale}, text: many, want: stale},
+		{name: "at a row", sink: failing{row: stop}, text: many, want: stop},
+		{name: "at the end", sink: failing{end: stop}, text: `select 1`, want: stop},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			after := &result{}
+			err := db.Run(t.Context(), &store.Flight{
+				Session: store.Session{ReadOnly: true},
+				Steps:   []store.Step{statement(test.text, test.sink), statement(`select 1`, after)},
+			})
+			if err != test.want {
+				t.Fatalf("got %v, want %v", err, test.want)
+			}
+			if after.begins != 0 {
+				t.Error("a later step's sink was called")
+			}
+			if got := read(t, db, "", `select 'next'`).value(t); got != "next" {
+				t.Errorf("the next flight got %q", got)
+			}
+		})
+	}
+	t.Run("by a panic, which costs its connection and no more", func(t *testing.T) {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic was swallowed")
+				}
+			}()
+			db.Run(t.Context(), &store.Flight{Steps: []store.Step{statement(many, panicking{})}})
+		}()
+		if got := read(t, db, "", `select 'next'`).value(t); got != "next" {
+			t.Errorf("the next flight got %q", got)
+		}
+		eventually(t, "the statement has ended", func() bool {
+			return queryInt(t, database, `select count(*) from pg_stat_activity where query like '%100000000%' and state = 'active' and pid <> pg_backend_pid()`) == 0
+		})
+	})
+}
+
+type panicking struct{}
+
+func (panicking) Begin(store.Columns) error { panic("a sink's fault") }
+func (panicking) Row([][]byte) error        { return nil }
+func (panicking) End(int64) error           { return nil }
+
+func TestOneRoundTrip(t *testing.T) {
+	database := storetest.New(t)
+	database.Exec(t, `create table t (id int); grant all on t to anon`)
+	p := newProxy(t, database)
+	db := open(t, store.Options{URL: p.URL, PoolSize: 1})
+	session := store.Session{Role: "anon", Settings: []store.Setting{
+		{Name: "search_path", Value: "public"}, {Name: "request.jwt.claims", Value: "{}"},
+	}}
+	reading := session
+	reading.ReadOnly = true
+	serializable := session
+	serializable.Isolation = "serializable"
+	count := statement(`select count(*) from t`, nil)
+	rows := statement(`select * from t limit 10`, nil)
+	insert := statement(`insert into t values (1)`, nil)
+	tests := []struct {
+		name   string
+		flight store.Flight
+		trips  int64
+	}{
+		{"a read", store.Flight{Session: reading, Steps: []store.Step{rows}}, 1},
+		{"a read with its count", store.Flight{Session: reading, Steps: []store.Step{count, rows}}, 1},
+		{"a write", store.Flight{Session: session, Steps: []store.Step{insert}}, 1},
+		{"a serializable write", store.Flight{Session: serializable, Steps: []store.Step{insert}}, 1},
+		{"a write rolled back", store.Flight{Session: session, Steps: []store.Step{insert}, Rollback: true}, 1},
+		{"a write with a check", store.Flight{Session: session, Steps: []store.Step{insert}, Check: func() error { return nil }}, 2},
+	}
+	for _, test := range tests {
+		for _, state := range []string{"that prepares its statements", "prepared"} {
+			t.Run(test.name+" "+state, func(t *testing.T) {
+				read(t, db, "", `select 1`) // what an earlier flight left unread is read by this one
+				before := p.turns.Load()
+				if err := db.Run(t.Context(), &test.flight); err != nil {
+					t.Fatal(err)
+				}
+				if trips := p.turns.Load() - before; trips > test.trips {
+					t.Errorf("took %d round trips, want %d", trips, test.trips)
+				}
+			})
+		}
+	}
+}
+
+func TestLargeValuesPassInBothDirections(t *testing.T) {
+	db := openOne(t, storetest.NewEmpty(t))
+	big := strings.Repeat("0123456789abcdef", 50<<20/16)
+	echo := &sql.Statement{SQL: `select $1::text, repeat(left($1, 1000), 20000)`}
+	sizes := &sizes{}
+	err := db.Run(t.Context(), &store.Flight{Steps: []store.Step{
+		{Statement: echo, Params: [][]byte{[]byte(big)}, Sink: sizes},
+		// The server answers the first step while the second is still being sent.
+		{Statement: echo, Params: [][]byte{[]byte(big)}, Sink: sizes},
+		{Statement: &sql.Statement{SQL: `select length($1::text)`}, Params: [][]byte{[]byte(big)}, Sink: sizes},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprint([]int{len(big), 20_000_000, len(big), 20_000_000, 4})
+	if fmt.Sprint(sizes.sizes) != want {
+		t.Errorf("got values of %v bytes, want %s", sizes.sizes, want)
+	}
+	if got := int(binary.BigEndian.Uint32(sizes.last)); got != len(big) {
+		t.Errorf("the server saw %d characters, want %d", got, len(big))
+	}
+	if _, err := db.Pool().Exec(context.Background(), `select 1`); err != nil {
+		t.Error(err)
+	}
+}
+
+// sizes is a sink that keeps the sizes of values and the last short one.
+type sizes struct {
+	sizes []int
+	last  []byte
+}
+
+func (s *sizes) Begin(store.Columns) error { return nil }
+func (s *sizes) End(int64) error           { return nil }
+func (s *sizes) Row(values [][]byte) error {
+	for _, value := range values {
+		s.sizes = append(s.sizes, len(value))
+		if len(value) < 100 {
+			s.last = append(s.last[:0], value...)
+		}
+	}
+	return nil
+}
