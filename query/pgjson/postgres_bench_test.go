@@ -67,7 +67,7 @@ select i.id, i.title,
 from (select * from items order by id limit 100) i`},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			statement, err := conn.Prepare(context.Background(), c.name, c.sql, nil)
+			statement, err := conn.Prepare(context.Background(), "", c.sql, nil)
 			if err != nil {
 				b.Fatal(err)
 			}
