@@ -138,6 +138,9 @@ func (a *answer) Begin(columns store.Columns) error {
 	return nil
 }
 
+// Restart implements store.Restarter: what was not sent can be made again.
+func (a *answer) Restart() bool { return !a.streamed }
+
 // wrapped says that the rows stand in a JSON array.
 func (a *answer) wrapped() bool {
 	return a.format.media == mediaJSON && !a.statement.Single && !a.statement.Void && a.request.Returning == query.ReturnRows

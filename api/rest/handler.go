@@ -178,6 +178,7 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 		return err
 	}
 	flight.Check = a.check()
+	flight.Calls = request.Action == query.Call
 	if err := h.db.Run(c.Request().Context(), &flight); err != nil {
 		return err
 	}
