@@ -1,5 +1,7 @@
 package query
 
+import "slices"
+
 // Payload is the body of a write or call, taken apart into cells.
 //
 // A cell is the value of one key in one row, still in the body's own spelling: a JSON token for JSON bodies, the
@@ -12,6 +14,8 @@ type Payload struct {
 	Cells  [][]byte // row-major, Rows × len(Keys); nil where the row lacks the key
 	Ragged bool     // some row lacks a key
 	Raw    []byte   // the body as it came
+	// MediaType is that of an Opaque body.
+	MediaType string
 }
 
 // PayloadFormat is how a body was spelled.
@@ -27,3 +31,10 @@ const (
 
 // Cell gives the cell of a row and key.
 func (p *Payload) Cell(row, key int) []byte { return p.Cells[row*len(p.Keys)+key] }
+
+// reserve makes room for the cells of a body of length bytes whose first row took taken: rows tend to be alike.
+func (p *Payload) reserve(length, taken int) {
+	rows := 1 + length/taken
+	// A cell takes two bytes of a body at least, and more than a few where memory would matter.
+	p.Cells = slices.Grow(p.Cells, min(rows*len(p.Keys), length/4))
+}

@@ -61,7 +61,12 @@ type Query struct {
 	HasColumns bool
 	OnConflict []string // on_conflict=, nil when absent
 	Arguments  []Argument
-	// Values are the literals that conditions, arguments and ranges refer to by their index.
+	// Values are the literals that conditions, arguments and ranges refer to by their index, as text that is free of
+	// the dialect's escapes, with these exceptions:
+	//   - patterns (Operator.Kind Pattern) keep their *, which stands for %;
+	//   - the list of the operator in keeps its parentheses and quotes: ("a,b",c);
+	//   - the array behind (any) and (all) is in PostgreSQL's own spelling: {"a,b",c}, not checked.
+	// AppendArrayLiteral turns both kinds of list into what PostgreSQL reads as an array.
 	Values []string
 	// Shape is the canonical text of all but the values: equal shapes compile to equal statements.
 	Shape []byte

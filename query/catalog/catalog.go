@@ -42,11 +42,22 @@ type Relation struct {
 	Insertable, Updatable, Deletable bool
 	RowType                          OID // pg_class.reltype
 
+	// columns is nil for narrow relations: a scan finds a name sooner than a map, and takes no memory.
 	columns map[string]*Column
 }
 
 // Column finds a column by its name, or gives nil.
-func (r *Relation) Column(name string) *Column { return r.columns[name] }
+func (r *Relation) Column(name string) *Column {
+	if r.columns != nil {
+		return r.columns[name]
+	}
+	for _, c := range r.Columns {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
 
 // Column is one attribute of a relation.
 type Column struct {
@@ -55,10 +66,10 @@ type Column struct {
 	Type      *Type
 	TypeMod   int32
 	NotNull   bool
-	Default   string // the default's expression, "" when none
+	Default   string // the expression of the column's or its domain's default, "" when none or Generated
 	Generated bool   // GENERATED ALWAYS AS (…) STORED or VIRTUAL
 	Identity  byte   // 'a' always, 'd' by default, 0 none
-	MaxLength int32  // of varchar(n) and char(n), 0 when unbounded
+	MaxLength int32  // of varchar(n), char(n), bit(n) and bit varying(n), 0 when unbounded
 	Comment   string
 }
 
@@ -90,10 +101,13 @@ type Type struct {
 	Base     *Type  // a domain's base type, else nil
 	Array    OID    // the type of arrays of this, 0 when none
 	Labels   []string
-	Fields   []Field // of a composite type
+	Fields   []Field // of a composite type; empty for the row types of system tables
 	Relation *Relation
 	// JSONCast is the function that a cast from this domain to json names (a domain representation), zero when none.
 	JSONCast Name
+	// FromText and FromJSON are the functions of the casts from text and json to this domain, zero when none:
+	// filters are read by the one, payloads by the other.
+	FromText, FromJSON Name
 }
 
 // Field is one attribute of a composite type.
@@ -154,14 +168,14 @@ type Role struct {
 
 // Catalog is the model of one database at one moment. All its values are shared and must not be changed.
 type Catalog struct {
-	Version       uint64 // grows with every load of this process
+	Version       uint64 // grows with every change that this process saw
 	ServerVersion int    // server_version_num, e.g. 150018
-	TimeZones     map[string]struct{}
 	// SetsResponse says that some routine's source speaks of response.headers or response.status, so that
 	// these settings have to be asked for after each statement.
 	SetsResponse bool
 
-	schemas       map[string]string // name → comment
+	options       Options
+	schemas       map[string]*schema // the exposed ones
 	relations     map[Name]*Relation
 	routines      map[Name][]*Routine
 	types         map[OID]*Type

@@ -36,6 +36,8 @@ type Relationship struct {
 	Constraint  string // the foreign key's name; "" for computed ones; of the first key for ManyToMany
 	// Columns pairs the origin's columns with the target's (direct relationships), in key order.
 	Columns []ColumnPair
+	// Inverse says that the foreign key is the target's (OneToMany, and one side of each OneToOne).
+	Inverse bool
 	// Junction is set for ManyToMany only.
 	Junction *Junction
 	// Function is set for a computed relationship: takes From's row, gives To's rows.

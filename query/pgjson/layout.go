@@ -12,7 +12,9 @@ type Column struct {
 	Key  string
 	Name string // the name as it is, for CSV headers
 	Kind ColumnKind
-	// Members are the fields of a Record or of the records in a Records column.
+	// Members are the fields of a Record or of the records in a Records column. A List with one member is an array
+	// of records with that one field, which stands for the element: PostgreSQL has no arrays whose elements are arrays
+	// of different lengths.
 	Members []Column
 }
 
@@ -25,6 +27,7 @@ const (
 	Record                    // an anonymous record (a to-one embed): an object or null
 	Records                   // an array of anonymous records (a to-many embed): an array, [] for NULL
 	List                      // an array of values (a to-many spread): [] for NULL
+	Wrapped                   // a value of a type that is not Native, as to_json(column): JSON, but text in CSV
 )
 
 // NewColumn makes a column with its key escaped as JSON.

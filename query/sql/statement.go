@@ -1,7 +1,10 @@
 // Package sql writes plans as SQL text with bind parameters.
 package sql
 
-import "basalt/query/pgjson"
+import (
+	"basalt/query"
+	"basalt/query/pgjson"
+)
 
 // Statement is a compiled plan, shared by all requests of one shape.
 //
@@ -12,10 +15,15 @@ type Statement struct {
 	Params []Param
 	// Layout says how result rows become JSON.
 	Layout *pgjson.Layout
-	// Count gives the total (one row, one bigint), nil when none was asked for. It is run before the statement.
+	// Count gives the total (one row, one bigint), nil when none is needed. It is run before the statement. For an
+	// estimated count it stops one beyond Request.MaxRows: a total up to MaxRows is exact, otherwise the greater one of
+	// it and Plan's estimate is the answer.
 	Count *Statement
-	// Plan gives the planner's estimate as EXPLAIN (format json), nil when none was asked for.
+	// Plan gives the planner's estimate as EXPLAIN (format json), whose first node has it as "Plan Rows"; nil when none
+	// is needed.
 	Plan *Statement
+	// Renamed are the embeds that the request addressed by their relation's name although they have an alias.
+	Renamed []Renamed
 	// RowsAffected says that the number of rows is the command's own (a write that returns nothing).
 	RowsAffected bool
 	// Hidden is the number of leading result columns that the answer does not show (keys for Location, an
@@ -24,7 +32,14 @@ type Statement struct {
 	// Scalar says that each row is one bare value (a routine's scalar result), Single that the answer is one
 	// value rather than an array, Void that it has none.
 	Scalar, Single, Void bool
+	// ReadOnly says that the routine called promises not to write.
+	ReadOnly bool
+	// Nothing says that there is nothing to do (a write without rows or columns): SQL is empty.
+	Nothing bool
 }
+
+// Renamed is an embed with the alias that it should be addressed by.
+type Renamed struct{ Relation, Alias string }
 
 // Hidden is a result column for the server's own use.
 type Hidden struct {
@@ -39,17 +54,18 @@ type HiddenKind byte
 const (
 	KeyColumn      HiddenKind = iota + 1 // part of the primary key as text
 	InsertedColumn                       // boolean: the row was inserted, not updated
+	TotalColumn                          // bigint: how many rows there are without limit and offset
 )
 
 // Param says where the value of a bind parameter ($1 is the first) comes from.
 type Param struct {
 	Source ParamSource
-	Index  int    // of Value: in Query.Values; of Cell and Cells: of the key in Payload.Keys
-	Text   string // of Constant
-	Like   bool   // of Value: * stands for %
-	List   bool   // of Value: the elements of in (…) or of an {…} array, to be written as an array literal
-	Max    int64  // of Value: a number capped at this, 0 for no cap
-	Form   CellForm
+	Index  int            // of Value: in Query.Values; of Cell, Cells and Given: of the key in Payload.Keys; of Argument: in Query.Arguments
+	Text   string         // of Constant
+	Like   bool           // of Value: * stands for %
+	List   bool           // of Value: the elements of in (…) or of an {…} array, to be written as an array literal
+	Max    int64          // of Value: a number capped at this, 0 for no cap
+	Form   query.CellForm // of Cell and Cells
 }
 
 // ParamSource is where a parameter's value comes from.
@@ -58,21 +74,15 @@ type ParamSource byte
 // The sources.
 const (
 	Value    ParamSource = iota + 1 // a literal of the query string
-	Values                          // several literals (a variadic argument) as an array literal; Refs in Indexes
+	Argument                        // of Query.Arguments; the last value, or with List all as an array literal
 	Constant                        // text fixed at compile time (JSON keys, configurations)
 	Limit                           // of the top level
 	Offset
 	Cell  // the cell of a one-row payload
 	Cells // the cells of one key in all rows as an array literal
 	Given // which rows have the key, as an array of booleans
+	Rows  // how many rows the payload has
 	Body  // the whole payload as it came
-)
-
-// CellForm is how a JSON token becomes the text that the column's input function reads.
-type CellForm byte
-
-// The forms.
-const (
-	PlainCell CellForm = iota // strings unquoted, other tokens as they stand, null is NULL
-	JSONCell                  // of json and jsonb columns: the token itself, null is NULL
+	// BodyBytes is the whole payload as the text of a bytea.
+	BodyBytes
 )

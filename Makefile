@@ -1,0 +1,45 @@
+# `make run` and `make test` are all that a newcomer needs; both install what is missing.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := build
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+RACE    := $(if $(shell command -v gcc || command -v clang),-race,)
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.PHONY: run build test test-go test-sdk lint bench soak
+
+## run: build Basalt and start it on its own PostgreSQL
+run: build
+	exec bin/basalt serve
+
+## build: the binary, bin/basalt
+build:
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/basalt .
+
+## test: everything that CI checks
+test: lint test-go test-sdk
+
+## test-go: the Go tests, with the race detector where a C compiler is there
+test-go: build
+	go test $(RACE) -timeout 20m ./...
+
+## test-sdk: the unmodified client libraries against a running server
+test-sdk: build testdata/sdk/node_modules
+	cd testdata/sdk && node --test
+
+testdata/sdk/node_modules: testdata/sdk/package-lock.json
+	cd testdata/sdk && npm ci --ignore-scripts --no-audit --no-fund
+	touch $@
+
+## lint: gofmt, vet, staticcheck
+lint:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$unformatted" ] || { echo "gofmt: $$unformatted"; exit 1; }
+	go vet ./...
+	go run $(STATICCHECK) ./...
+
+## bench: the Go benchmarks
+bench:
+	go test -run '^$$' -bench . -benchmem ./...

@@ -1,0 +1,94 @@
+// Package accounts is the HTTP face of auth: Supabase's accounts API.
+package accounts
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+	"github.com/rs/zerolog"
+
+	"basalt/auth"
+)
+
+// Options are what the face needs beside the service.
+type Options struct {
+	// Version is shown by /health; empty shows none.
+	Version string
+	// Log takes failures that callers are not told about.
+	Log zerolog.Logger
+}
+
+// face answers the routes of one project's accounts.
+type face struct {
+	service  *auth.Service
+	verifier *auth.Verifier
+	options  Options
+}
+
+// handler is a route's work. What it returns as an error is written by the one translator.
+type handler func(echo.Context) error
+
+// routes is the table of the API: path, method, handler. A flow adds its lines here and
+// its file beside this one.
+func (f *face) routes() map[string]map[string]handler {
+	return map[string]map[string]handler{
+		"/health":                {http.MethodGet: f.health},
+		"/settings":              {http.MethodGet: f.settings},
+		"/.well-known/jwks.json": {http.MethodGet: f.jwks},
+		"/signup":                {http.MethodPost: f.signUp},
+		"/token":                 {http.MethodPost: f.token},
+		"/logout":                {http.MethodPost: f.logout},
+		"/user":                  {http.MethodGet: f.getUser, http.MethodPut: f.putUser},
+		"/admin/users":           {http.MethodGet: f.admin(f.listUsers), http.MethodPost: f.admin(f.createUser)},
+		"/admin/users/:id": {
+			http.MethodGet:    f.admin(f.adminGetUser),
+			http.MethodPut:    f.admin(f.adminPutUser),
+			http.MethodDelete: f.admin(f.adminDeleteUser),
+		},
+	}
+}
+
+// Register puts the API on a group, which is the one for /auth/v1. The client's address is
+// what the echo server takes it for.
+func Register(g *echo.Group, s *auth.Service, v *auth.Verifier, o Options) {
+	f := &face{service: s, verifier: v, options: o}
+	for path, methods := range f.routes() {
+		var allowed []string
+		for method, h := range methods {
+			g.Add(method, path, f.answer(h))
+			allowed = append(allowed, method)
+		}
+		refuse := f.answer(notAllowed(allowed))
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+			if _, taken := methods[method]; !taken {
+				g.Add(method, path, refuse)
+			}
+		}
+	}
+	g.RouteNotFound("", f.answer(notFound))
+	g.RouteNotFound("/*", f.answer(notFound))
+}
+
+// answer runs a handler and writes its error. Answers hold tokens and personal data: no
+// cache may keep them (RFC 6749 §5.1).
+func (f *face) answer(h handler) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		c.Response().Header().Set("Cache-Control", "no-store")
+		if err := h(c); err != nil {
+			return f.fail(c, err)
+		}
+		return nil
+	}
+}
+
+func notFound(echo.Context) error {
+	return &problem{status: http.StatusNotFound, code: "not_found", message: "No such endpoint"}
+}
+
+func notAllowed(allowed []string) handler {
+	return func(c echo.Context) error {
+		c.Response().Header().Set("Allow", strings.Join(allowed, ", "))
+		return &problem{status: http.StatusMethodNotAllowed, code: "method_not_allowed", message: "This endpoint does not take the method " + c.Request().Method}
+	}
+}

@@ -1,0 +1,179 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/labstack/echo/v4"
+
+	"basalt/auth"
+	"basalt/auth/password"
+)
+
+const (
+	headerVersion   = "X-Supabase-Api-Version"
+	headerErrorCode = "x-sb-error-code"
+
+	// Since this version errors name their code under `code`; before, that was the status.
+	versionOfCodes = "2024-01-01"
+)
+
+// problem is a refusal as it goes to the client.
+type problem struct {
+	status     int
+	code       auth.Code
+	message    string
+	reasons    []password.Reason
+	retryAfter time.Duration
+	cause      error
+}
+
+func (p *problem) Error() string { return p.message }
+
+// oldBody and newBody are the two shapes of an error.
+type oldBody struct {
+	Status       int           `json:"code"`
+	Code         auth.Code     `json:"error_code"`
+	Message      string        `json:"msg"`
+	ErrorID      string        `json:"error_id,omitempty"`
+	WeakPassword *weakPassword `json:"weak_password,omitempty"`
+}
+
+type newBody struct {
+	Code         auth.Code     `json:"code"`
+	Message      string        `json:"message"`
+	ErrorID      string        `json:"error_id,omitempty"`
+	WeakPassword *weakPassword `json:"weak_password,omitempty"`
+}
+
+type weakPassword struct {
+	Reasons []password.Reason `json:"reasons"`
+}
+
+// fail writes an error: the only place where one becomes a status and a body.
+func (f *face) fail(c echo.Context, err error) error {
+	p := translate(err)
+	header := c.Response().Header()
+	header.Set(headerErrorCode, string(p.code))
+	if p.retryAfter > 0 {
+		header.Set("Retry-After", strconv.Itoa(max(1, int((p.retryAfter+time.Second-1)/time.Second))))
+	}
+	errorID := ""
+	if p.status >= http.StatusInternalServerError {
+		if errorID = requestID(c); errorID == "" {
+			errorID = uuid.NewString()
+		}
+		f.options.Log.Error().Str("request_id", errorID).Int("status", p.status).AnErr("error", p.cause).Msg("accounts request failed")
+	}
+	var weak *weakPassword
+	if p.code == auth.CodeWeakPassword {
+		weak = &weakPassword{Reasons: p.reasons}
+	}
+	if namesCodes(c.Request().Header.Get(headerVersion)) {
+		header.Set(headerVersion, versionOfCodes)
+		return c.JSON(p.status, newBody{Code: p.code, Message: p.message, ErrorID: errorID, WeakPassword: weak})
+	}
+	return c.JSON(p.status, oldBody{Status: p.status, Code: p.code, Message: p.message, ErrorID: errorID, WeakPassword: weak})
+}
+
+// namesCodes tells whether a client asks for the newer shape.
+func namesCodes(version string) bool {
+	asked, err := time.Parse(time.DateOnly, version)
+	return err == nil && asked.Format(time.DateOnly) >= versionOfCodes
+}
+
+func translate(err error) *problem {
+	var p *problem
+	if errors.As(err, &p) {
+		return p
+	}
+	var refusal *auth.Error
+	if errors.As(err, &refusal) {
+		return &problem{
+			status: status(refusal), code: refusal.Code, message: refusal.Message,
+			reasons: refusal.Reasons, retryAfter: refusal.RetryAfter, cause: refusal.Cause,
+		}
+	}
+	var token *auth.TokenError
+	if errors.As(err, &token) {
+		return &problem{status: http.StatusForbidden, code: auth.CodeBadJWT, message: "invalid JWT: " + reason(token)}
+	}
+	return outage(err)
+}
+
+// reason says in the words of the accounts API what is wrong with a token.
+func reason(e *auth.TokenError) string {
+	if e.Message == "JWT expired" {
+		return "unable to parse or verify signature, token has invalid claims: token is expired"
+	}
+	return "unable to parse or verify signature, " + e.Message
+}
+
+// outage is a failure that is nobody's fault who asked: it tells when to come again, and nothing else.
+func outage(err error) *problem {
+	var server *pgconn.PgError
+	code := ""
+	if errors.As(err, &server) {
+		code = server.Code
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), code == "57014":
+		return &problem{status: http.StatusGatewayTimeout, code: auth.CodeRequestTimeout, message: "The request took too long", cause: err}
+	case lost(err), unavailable(code):
+		return &problem{
+			status: http.StatusServiceUnavailable, code: auth.CodeUnexpectedFailure,
+			message: "The database is not available, try again", retryAfter: time.Second, cause: err,
+		}
+	}
+	return &problem{status: http.StatusInternalServerError, code: auth.CodeUnexpectedFailure, message: "Unexpected failure, please check server logs for more information", cause: err}
+}
+
+// lost tells whether there was no connection, or it broke.
+func lost(err error) bool {
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// unavailable are the SQLSTATE classes of a server that starts, stops, or has no room (08, 53, 57P).
+func unavailable(code string) bool {
+	return len(code) == 5 && (code[:2] == "08" || code[:2] == "53" || code[:3] == "57P")
+}
+
+func status(e *auth.Error) int {
+	if e.Denied {
+		return http.StatusForbidden
+	}
+	switch e.Code {
+	case auth.CodeNoAuthorization, auth.CodeInsufficientAAL:
+		return http.StatusUnauthorized
+	case auth.CodeNotAdmin, auth.CodeSessionNotFound:
+		return http.StatusForbidden
+	case auth.CodeUserNotFound:
+		return http.StatusNotFound
+	case auth.CodeConflict:
+		return http.StatusConflict
+	case auth.CodeWeakPassword, auth.CodeSamePassword, auth.CodeUserAlreadyExists, auth.CodeEmailExists,
+		auth.CodeSignupDisabled, auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled:
+		return http.StatusUnprocessableEntity
+	case auth.CodeOverRequestRateLimit, auth.CodeOverEmailSendRateLimit:
+		return http.StatusTooManyRequests
+	case auth.CodeRequestTimeout:
+		return http.StatusGatewayTimeout
+	case auth.CodeUnexpectedFailure:
+		return http.StatusInternalServerError
+	}
+	return http.StatusBadRequest
+}
+
+func requestID(c echo.Context) string {
+	return c.Response().Header().Get(echo.HeaderXRequestID)
+}

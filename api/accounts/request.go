@@ -1,0 +1,125 @@
+package accounts
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"basalt/auth"
+)
+
+// maxBody is far above what any flow takes.
+const maxBody = 1 << 20
+
+// read fills a value from the request's JSON. Content-Type is not asked for: clients leave
+// it out. Unknown fields are passed over: clients send more than each flow reads.
+func read(c echo.Context, into any) error {
+	body, err := body(c)
+	if err != nil {
+		return err
+	}
+	if len(body) == 0 {
+		return badJSON("the body is empty")
+	}
+	return parse(body, into)
+}
+
+// readOptional is read for routes that may come without a body.
+func readOptional(c echo.Context, into any) error {
+	body, err := body(c)
+	if err != nil || len(body) == 0 {
+		return err
+	}
+	return parse(body, into)
+}
+
+func body(c echo.Context) ([]byte, error) {
+	limited := http.MaxBytesReader(c.Response(), c.Request().Body, maxBody)
+	text, err := io.ReadAll(limited)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, &problem{status: http.StatusRequestEntityTooLarge, code: "request_entity_too_large", message: "The request body is larger than 1 MiB"}
+	case err != nil:
+		return nil, &problem{status: http.StatusBadRequest, code: "bad_json", message: "Could not read the request body", cause: err}
+	}
+	return text, nil
+}
+
+func parse(text []byte, into any) error {
+	if !strings.HasPrefix(strings.TrimLeft(string(text), " \t\r\n"), "{") {
+		return badJSON("it must be an object")
+	}
+	err := json.Unmarshal(text, into)
+	var mistyped *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &mistyped):
+		return badJSON("the field " + mistyped.Field + " has the wrong type")
+	case err != nil:
+		return badJSON("it is not well-formed")
+	}
+	return nil
+}
+
+func badJSON(why string) error {
+	return &problem{status: http.StatusBadRequest, code: "bad_json", message: "Could not parse request body as JSON: " + why}
+}
+
+// caller is where the request comes from.
+func (f *face) caller(c echo.Context) auth.Caller {
+	ip, _ := netip.ParseAddr(c.RealIP())
+	return auth.Caller{IP: ip, UserAgent: c.Request().UserAgent(), RequestID: requestID(c), Trusted: f.trusted(c)}
+}
+
+// trusted tells whether the request comes with the service key: as the bearer, or as the
+// API key beside no bearer or one that repeats it. A token that is refused is no one's here:
+// flows that need none pass over it.
+func (f *face) trusted(c echo.Context) bool {
+	token, found := bearer(c)
+	if !found {
+		token = c.Request().Header.Get("apikey")
+	}
+	if token == "" {
+		return false
+	}
+	p, err := f.verifier.Verify(token)
+	return err == nil && p.Administers()
+}
+
+// bearer gives the token of the Authorization header. The scheme's case does not matter (RFC 9110 §11.1).
+func bearer(c echo.Context) (string, bool) {
+	scheme, token, found := strings.Cut(c.Request().Header.Get(echo.HeaderAuthorization), " ")
+	token = strings.TrimSpace(token)
+	if !found || !strings.EqualFold(scheme, "bearer") || token == "" {
+		return "", false
+	}
+	return token, true
+}
+
+// principal is who is calling, for routes that need to know. It refuses requests without a token.
+func (f *face) principal(c echo.Context) (*auth.Principal, error) {
+	token, found := bearer(c)
+	if !found {
+		return nil, &problem{status: http.StatusUnauthorized, code: auth.CodeNoAuthorization, message: "This endpoint requires a valid Bearer token"}
+	}
+	return f.verifier.Verify(token)
+}
+
+// admin lets only the service key, and tokens of its role, pass.
+func (f *face) admin(h handler) handler {
+	return func(c echo.Context) error {
+		p, err := f.principal(c)
+		switch {
+		case err != nil:
+			return err
+		case !p.Administers():
+			return &problem{status: http.StatusForbidden, code: auth.CodeNotAdmin, message: "User not allowed"}
+		}
+		return h(c)
+	}
+}

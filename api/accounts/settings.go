@@ -1,0 +1,56 @@
+package accounts
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+)
+
+type healthBody struct {
+	Version     string `json:"version"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+// health answers GET /health from memory: it says that this process listens, not more.
+func (f *face) health(c echo.Context) error {
+	return c.JSON(http.StatusOK, healthBody{
+		Version: f.options.Version, Name: "Basalt Auth", Description: "Accounts and sessions of a Basalt project",
+	})
+}
+
+type settingsBody struct {
+	External           map[string]bool `json:"external"`
+	DisableSignup      bool            `json:"disable_signup"`
+	MailerAutoconfirm  bool            `json:"mailer_autoconfirm"`
+	PhoneAutoconfirm   bool            `json:"phone_autoconfirm"`
+	SMSProvider        string          `json:"sms_provider"`
+	SAMLEnabled        bool            `json:"saml_enabled"`
+	SAMLNextConfigured bool            `json:"saml_private_key_next_configured"`
+	PasskeysEnabled    bool            `json:"passkeys_enabled"`
+}
+
+// settings answers GET /settings: what a sign-in form may offer.
+func (f *face) settings(c echo.Context) error {
+	s := f.service.Settings()
+	external := map[string]bool{"email": true, "anonymous_users": s.Anonymous}
+	for _, provider := range []string{
+		"phone", "apple", "azure", "bitbucket", "discord", "facebook", "figma", "fly", "github", "gitlab", "google",
+		"kakao", "keycloak", "linkedin", "linkedin_oidc", "notion", "slack", "slack_oidc", "snapchat", "spotify",
+		"twitch", "twitter", "workos", "zoom",
+	} {
+		external[provider] = false
+	}
+	return c.JSON(http.StatusOK, settingsBody{External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm})
+}
+
+type jwksBody struct {
+	Keys []struct{} `json:"keys"`
+}
+
+// jwks answers GET /.well-known/jwks.json. Tokens are signed with a shared secret, which
+// has no public half: the set is empty.
+func (f *face) jwks(c echo.Context) error {
+	c.Response().Header().Set("Cache-Control", "public, max-age=600")
+	return c.JSON(http.StatusOK, jwksBody{Keys: []struct{}{}})
+}

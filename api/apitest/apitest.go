@@ -1,0 +1,178 @@
+// Package apitest runs a whole server over a database of its own for a test.
+package apitest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"basalt/api"
+	"basalt/auth"
+	"basalt/store/storetest"
+)
+
+// Server is a server under test.
+type Server struct {
+	URL      string
+	Database *storetest.Database
+	Keys     *auth.Keys
+	Log      *Log
+
+	t testing.TB
+}
+
+// Log collects what the server logs.
+type Log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// String gives everything logged so far.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// Settings are those of a server over a database for a test.
+func Settings(t testing.TB, url string) api.Settings {
+	t.Helper()
+	settings := api.Defaults()
+	settings.Listen = "127.0.0.1:0"
+	settings.DatabaseURL = url
+	settings.AutoConfirm = "true"
+	settings.Limits = "off"
+	return settings
+}
+
+// Start runs a server over a fresh database until the test ends. SQL is run before; change, unless nil, changes the
+// settings.
+func Start(t testing.TB, sql string, change func(*api.Settings)) *Server {
+	t.Helper()
+	database := storetest.New(t)
+	if sql != "" {
+		database.Exec(t, sql)
+	}
+	settings := Settings(t, database.URL)
+	if change != nil {
+		change(&settings)
+	}
+	return Over(t, database, settings)
+}
+
+// Over runs a server with these settings over a database that is there.
+func Over(t testing.TB, database *storetest.Database, settings api.Settings) *Server {
+	t.Helper()
+	s := &Server{Database: database, Log: &Log{}, t: t}
+	ctx, cancel := context.WithCancel(context.Background())
+	server, err := api.Start(ctx, settings, api.Build{Version: "test", Commit: "test"},
+		zerolog.New(s.Log).Level(zerolog.DebugLevel), io.Discard)
+	if err != nil {
+		cancel()
+		t.Fatalf("start server: %v", err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		if err := server.Wait(); err != nil {
+			t.Errorf("server ended: %v", err)
+		}
+	})
+	s.URL = server.URL
+	if s.Keys, err = auth.LoadKeys(ctx, database.Pool, settings.JWTSecret); err != nil {
+		t.Fatalf("read keys: %v", err)
+	}
+	return s
+}
+
+// Answer is a response read to its end.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// JSON reads the body into a value.
+func (a *Answer) JSON(t testing.TB, into any) {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(a.Body))
+	decoder.UseNumber()
+	if err := decoder.Decode(into); err != nil {
+		t.Fatalf("answer %d is no JSON: %v: %s", a.Status, err, a.Body)
+	}
+}
+
+// Do sends a request with the anonymous key, or with what the headers ("Name: value") say instead.
+func (s *Server) Do(t testing.TB, method, path, body string, headers ...string) *Answer {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatalf("make request: %v", err)
+	}
+	request.Header.Set("Apikey", s.Keys.AnonKey)
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ":")
+		if value = strings.TrimSpace(value); value == "" {
+			request.Header.Del(name)
+		} else {
+			request.Header.Set(name, value)
+		}
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatalf("%s %s: read answer: %v", method, path, err)
+	}
+	return &Answer{response.StatusCode, response.Header, string(text)}
+}
+
+// Service is the header that makes Do act as the service role.
+func (s *Server) Service() string { return "Authorization: Bearer " + s.Keys.ServiceKey.Reveal() }
+
+// SignUp makes an account and gives the header that makes Do act as it, and its id.
+func (s *Server) SignUp(t testing.TB, email string) (header, id string) {
+	t.Helper()
+	answer := s.Do(t, "POST", "/auth/v1/signup", `{"email":"`+email+`","password":"correct horse battery"}`)
+	if answer.Status != http.StatusOK {
+		t.Fatalf("sign up %s: %d %s", email, answer.Status, answer.Body)
+	}
+	var session struct {
+		AccessToken string `json:"access_token"`
+		User        struct{ ID string }
+	}
+	answer.JSON(t, &session)
+	return "Authorization: Bearer " + session.AccessToken, session.User.ID
+}
+
+// Until waits for a condition, at most five seconds.
+func Until(t testing.TB, what string, condition func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(5 * time.Second)
+	for !condition() {
+		if time.Now().After(deadline) {
+			t.Fatalf("within 5 s not: %s", what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}

@@ -1,0 +1,45 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"basalt/auth"
+)
+
+// identity says who requests come from.
+type identity struct {
+	keys      *auth.Keys
+	verifier  *auth.Verifier
+	anonymous *auth.Principal
+}
+
+// of gives the principal of a request to REST or storage: its bearer token, else its api key, else anonymous
+// (plain PostgREST clients send no key).
+func (i *identity) of(r *http.Request) (*auth.Principal, error) {
+	if header := r.Header["Authorization"]; len(header) > 0 {
+		scheme, token, _ := strings.Cut(header[0], " ")
+		if strings.EqualFold(scheme, "Bearer") {
+			token = strings.TrimSpace(token)
+			if token == "" {
+				return nil, &auth.TokenError{Code: "PGRST301", Message: "Empty JWT is sent in Authorization header"}
+			}
+			return i.verifier.Verify(token)
+		}
+	}
+	if key := apiKey(r); key != "" {
+		return i.verifier.Verify(key)
+	}
+	return i.anonymous, nil
+}
+
+// apiKey is the key that a request carries in its apikey header or parameter.
+func apiKey(r *http.Request) string {
+	if key := r.Header.Get("Apikey"); key != "" {
+		return key
+	}
+	if strings.Contains(r.URL.RawQuery, "apikey=") {
+		return r.URL.Query().Get("apikey")
+	}
+	return ""
+}

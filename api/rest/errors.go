@@ -1,0 +1,301 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"basalt/auth"
+	"basalt/query"
+	"basalt/query/pgjson"
+	"basalt/query/plan"
+	"basalt/store"
+)
+
+// Error is an answer other than success, as PostgREST's clients read it.
+type Error struct {
+	Status  int
+	Code    string
+	Message string
+	Details *string
+	Hint    *string
+	// Candidates replaces Details where the details are a list (PGRST201).
+	Candidates json.RawMessage
+	Header     http.Header
+	Cause      error // for the log, never sent
+}
+
+func (e *Error) Error() string { return e.Code + ": " + e.Message }
+
+func (e *Error) Unwrap() error { return e.Cause }
+
+// body is the JSON of the answer: always the four keys, null where there is nothing to say.
+func (e *Error) body() []byte {
+	dst := append(make([]byte, 0, 256), `{"code":`...)
+	dst = pgjson.AppendString(dst, e.Code)
+	dst = append(dst, `,"details":`...)
+	if e.Candidates != nil {
+		dst = append(dst, e.Candidates...)
+	} else {
+		dst = appendOptional(dst, e.Details)
+	}
+	dst = append(dst, `,"hint":`...)
+	dst = appendOptional(dst, e.Hint)
+	dst = append(dst, `,"message":`...)
+	dst = pgjson.AppendString(dst, e.Message)
+	return append(dst, '}')
+}
+
+func appendOptional(dst []byte, text *string) []byte {
+	if text == nil {
+		return append(dst, "null"...)
+	}
+	return pgjson.AppendString(dst, *text)
+}
+
+func text(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// failure makes an Error of our own.
+func failure(status int, code, message string) *Error {
+	return &Error{Status: status, Code: code, Message: message}
+}
+
+// statuses of our own codes; a code that is not listed is 400.
+var statuses = map[string]int{
+	"PGRST101": http.StatusMethodNotAllowed,
+	"PGRST103": http.StatusRequestedRangeNotSatisfiable,
+	"PGRST105": http.StatusMethodNotAllowed,
+	"PGRST106": http.StatusNotAcceptable,
+	"PGRST107": http.StatusNotAcceptable,
+	"PGRST116": http.StatusNotAcceptable,
+	"PGRST117": http.StatusMethodNotAllowed,
+	"PGRST125": http.StatusNotFound,
+	"PGRST126": http.StatusNotFound,
+	"PGRST201": http.StatusMultipleChoices,
+	"PGRST202": http.StatusNotFound,
+	"PGRST203": http.StatusMultipleChoices,
+	"PGRST205": http.StatusNotFound,
+	"PGRST301": http.StatusUnauthorized,
+	"PGRST302": http.StatusUnauthorized,
+	"PGRST303": http.StatusUnauthorized,
+	"42883":    http.StatusNotFound,
+	"42P01":    http.StatusNotFound,
+}
+
+func statusOf(code string) int {
+	if status, ok := statuses[code]; ok {
+		return status
+	}
+	return http.StatusBadRequest
+}
+
+// translate turns whatever stopped a request into its answer. Anonymous says that it ran as the anonymous role: what
+// is not permitted is 401 then rather than 403, for signing in may help.
+func translate(err error, anonymous bool) *Error {
+	var (
+		own         *Error
+		syntax      *query.SyntaxError
+		outOfRange  *query.RangeError
+		body        *query.BodyError
+		planning    *plan.Error
+		token       *auth.TokenError
+		database    *pgconn.PgError
+		full        *store.PoolFullError
+		unavailable *store.UnavailableError
+		tooLarge    *http.MaxBytesError
+	)
+	switch {
+	case errors.As(err, &own):
+		return own
+	case errors.As(err, &syntax):
+		return &Error{Status: statusOf(syntax.Code), Code: syntax.Code, Message: syntax.Message, Details: text(syntax.Details)}
+	case errors.As(err, &outOfRange):
+		return &Error{
+			Status: http.StatusRequestedRangeNotSatisfiable, Code: "PGRST103",
+			Message: outOfRange.Message, Details: text(outOfRange.Details),
+		}
+	case errors.As(err, &body):
+		return &Error{Status: statusOf(body.Code), Code: body.Code, Message: body.Message, Details: text(body.Details)}
+	case errors.As(err, &planning):
+		return &Error{
+			Status: statusOf(planning.Code), Code: planning.Code, Message: planning.Message,
+			Details: text(planning.Details), Hint: text(planning.Hint), Candidates: candidates(planning.Choices),
+		}
+	case errors.As(err, &token):
+		return tokenError(token)
+	case errors.As(err, &database):
+		return databaseError(database, anonymous)
+	case errors.As(err, &full):
+		e := failure(http.StatusGatewayTimeout, "PGRST003", "Timed out acquiring connection from connection pool.")
+		return e.retryAfter(1)
+	case errors.As(err, &unavailable):
+		e := failure(http.StatusServiceUnavailable, "PGRST000", "Database connection error. Retrying the connection.")
+		e.Cause = err
+		return e.retryAfter(1)
+	case errors.As(err, &tooLarge):
+		return failure(http.StatusRequestEntityTooLarge, "PGRST102", "The request body is larger than "+strconv.FormatInt(tooLarge.Limit, 10)+" bytes")
+	}
+	e := failure(http.StatusInternalServerError, "PGRSTX00", "Something went wrong")
+	e.Cause = err
+	return e
+}
+
+// candidates are the details of an ambiguous embed as JSON, nil when there is no choice.
+func candidates(choices []plan.Choice) json.RawMessage {
+	if choices == nil {
+		return nil
+	}
+	list, err := json.Marshal(choices)
+	if err != nil {
+		return nil // strings always marshal
+	}
+	return list
+}
+
+func (e *Error) retryAfter(seconds int) *Error {
+	return e.header("Retry-After", strconv.Itoa(seconds))
+}
+
+func (e *Error) header(name, value string) *Error {
+	if e.Header == nil {
+		e.Header = http.Header{}
+	}
+	e.Header.Add(name, value)
+	return e
+}
+
+func tokenError(token *auth.TokenError) *Error {
+	e := failure(http.StatusUnauthorized, token.Code, token.Message)
+	return e.header("WWW-Authenticate", `Bearer error="invalid_token", error_description=`+strconv.Quote(token.Message))
+}
+
+// databaseError translates PostgreSQL's own error (PostgREST, "HTTP status codes").
+func databaseError(database *pgconn.PgError, anonymous bool) *Error {
+	if database.Code == "PGRST" {
+		return raisedAnswer(database)
+	}
+	e := &Error{
+		Status: sqlStatus(database, anonymous), Code: database.Code, Message: database.Message,
+		Details: text(database.Detail), Hint: text(database.Hint),
+	}
+	switch {
+	case e.Status == http.StatusUnauthorized:
+		e.header("WWW-Authenticate", "Bearer")
+	case e.Status == http.StatusServiceUnavailable:
+		e.retryAfter(1)
+	case e.Status >= 500:
+		e.Cause = database
+	}
+	return e
+}
+
+func sqlStatus(e *pgconn.PgError, anonymous bool) int {
+	code := e.Code
+	if len(code) != 5 {
+		return http.StatusInternalServerError
+	}
+	switch code {
+	case "23503", "23505":
+		return http.StatusConflict
+	case "25006":
+		return http.StatusMethodNotAllowed
+	case "21000":
+		if strings.HasSuffix(e.Message, "requires a WHERE clause") {
+			return http.StatusBadRequest
+		}
+		return http.StatusInternalServerError
+	case "22023":
+		if strings.HasPrefix(e.Message, "role ") && strings.HasSuffix(e.Message, "does not exist") {
+			return http.StatusUnauthorized
+		}
+		return http.StatusBadRequest
+	case "53400":
+		return http.StatusInternalServerError
+	case "57P01", "57P02", "57P03":
+		return http.StatusServiceUnavailable
+	case "57014":
+		return http.StatusInternalServerError
+	case "P0001":
+		return http.StatusBadRequest
+	case "42883":
+		if strings.HasPrefix(e.Message, "function xmlagg(") {
+			return http.StatusNotAcceptable
+		}
+		return http.StatusNotFound
+	case "42P01":
+		return http.StatusNotFound
+	case "42P17":
+		return http.StatusInternalServerError
+	case "42501":
+		if anonymous {
+			return http.StatusUnauthorized
+		}
+		return http.StatusForbidden
+	}
+	switch code[:2] {
+	case "PT":
+		if status, err := strconv.Atoi(code[2:]); err == nil && status >= 200 && status <= 599 {
+			return status
+		}
+		return http.StatusInternalServerError
+	case "08", "53":
+		return http.StatusServiceUnavailable
+	case "0L", "0P", "28":
+		return http.StatusForbidden
+	case "09", "25", "2D", "38", "39", "3B", "40", "54", "55", "57", "58", "F0", "HV", "P0", "XX":
+		return http.StatusInternalServerError
+	}
+	return http.StatusBadRequest
+}
+
+// raisedAnswer reads the answer that a function gave by RAISE with SQLSTATE 'PGRST': MESSAGE is the body,
+// DETAIL the status and the headers.
+func raisedAnswer(database *pgconn.PgError) *Error {
+	var body struct {
+		Code    *string `json:"code"`
+		Message *string `json:"message"`
+		Details *string `json:"details"`
+		Hint    *string `json:"hint"`
+	}
+	var answer struct {
+		Status  *int              `json:"status"`
+		Headers map[string]string `json:"headers"`
+	}
+	bad := func(part string) *Error {
+		e := failure(http.StatusInternalServerError, "PGRST121", "Could not parse JSON in the \"RAISE SQLSTATE 'PGRST'\" error")
+		e.Details = text("Invalid JSON value for " + part)
+		e.Hint = text(`MESSAGE must be a JSON object with the keys "code" and "message", DETAIL one with "status" and "headers"`)
+		return e
+	}
+	if json.Unmarshal([]byte(database.Message), &body) != nil || body.Code == nil || body.Message == nil {
+		return bad("MESSAGE")
+	}
+	if json.Unmarshal([]byte(database.Detail), &answer) != nil || answer.Status == nil || answer.Headers == nil ||
+		*answer.Status < 200 || *answer.Status > 599 {
+		return bad("DETAIL")
+	}
+	e := &Error{Status: *answer.Status, Code: *body.Code, Message: *body.Message, Details: body.Details, Hint: body.Hint}
+	for name, value := range answer.Headers {
+		e.header(name, headerText(value))
+	}
+	return e
+}
+
+// headerText keeps a value that came from a database from ending its header line.
+func headerText(value string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\r' || r == '\n' || r == 0 {
+			return ' '
+		}
+		return r
+	}, value)
+}

@@ -1,0 +1,327 @@
+// Package rest serves /rest/v1: PostgREST's dialect over the exposed schemas.
+//
+// A request walks through request.go (HTTP to query.Request), planner.go (request and catalog to a compiled
+// statement), store (one flight to PostgreSQL) and response.go (rows to HTTP); errors.go is the one place where
+// anything that stops it becomes its answer.
+package rest
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+	"github.com/rs/zerolog"
+
+	"basalt/auth"
+	"basalt/query"
+	"basalt/query/catalog"
+	"basalt/query/plan"
+	"basalt/query/sql"
+	"basalt/store"
+)
+
+// Options are what an operator decides about the dialect.
+type Options struct {
+	Schemas           []string // exposed, the first is the default
+	ExtraSearchPath   []string
+	MaxRows           int64
+	Aggregates        bool
+	LegacyTargetNames bool
+	RequireFilters    bool  // refuse PATCH and DELETE without a filter for the anonymous role
+	AnswerMemory      int64 // most bytes of an answer held back until its transaction has committed
+	Prefix            string
+}
+
+// Handler serves requests under one prefix.
+type Handler struct {
+	db          *store.DB
+	catalogs    *store.CatalogWatcher
+	identify    func(*http.Request) (*auth.Principal, error)
+	options     Options
+	log         zerolog.Logger
+	searchPaths map[string]string // by exposed schema
+	planner     atomic.Pointer[planner]
+	zones       zones
+	queries     sync.Pool // *query.Query
+	answers     sync.Pool // *answer
+	// PlanHits and PlanMisses count requests whose statement was and was not compiled before.
+	PlanHits, PlanMisses atomic.Uint64
+}
+
+// New makes a handler. Identify says who a request comes from.
+func New(db *store.DB, catalogs *store.CatalogWatcher, identify func(*http.Request) (*auth.Principal, error), log zerolog.Logger, options Options) *Handler {
+	h := &Handler{db: db, catalogs: catalogs, identify: identify, options: options, log: log, searchPaths: map[string]string{}}
+	for _, schema := range options.Schemas {
+		path := []string{sql.QuoteIdentifier(schema)}
+		for _, extra := range options.ExtraSearchPath {
+			if extra != schema {
+				path = append(path, sql.QuoteIdentifier(extra))
+			}
+		}
+		h.searchPaths[schema] = strings.Join(path, ", ")
+	}
+	h.zones.loaded = map[string]*time.Location{}
+	h.queries.New = func() any { return new(query.Query) }
+	h.answers.New = func() any { return new(answer) }
+	return h
+}
+
+// Serve answers one request.
+func (h *Handler) Serve(c echo.Context) error {
+	r := c.Request()
+	principal, err := h.identify(r)
+	if err != nil {
+		return h.refuse(c, err, true)
+	}
+	path, err := decodePath(strings.TrimPrefix(r.URL.EscapedPath(), h.options.Prefix))
+	if err == nil {
+		err = h.serve(c, path, principal)
+	}
+	if err != nil {
+		return h.refuse(c, err, principal.Role == auth.RoleAnon)
+	}
+	return nil
+}
+
+func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) error {
+	r := c.Request()
+	p, err := h.current()
+	if err != nil {
+		return err
+	}
+	if r.Method == http.MethodOptions {
+		return h.describe(c, p.catalog, path)
+	}
+	if path == "" || path == "/" {
+		return failure(http.StatusNotFound, "PGRST126", "Root endpoint metadata is disabled")
+	}
+	q := h.queries.Get().(*query.Query)
+	defer h.queries.Put(q)
+	request, format, err := h.readRequest(r, path, p.catalog, q)
+	if err != nil {
+		return err
+	}
+	if err := h.permit(request, principal, p.catalog); err != nil {
+		return err
+	}
+	err = h.run(c, p, path, request, format, principal)
+	var stale *store.StaleError
+	if errors.As(err, &stale) && !c.Response().Committed {
+		if reloadErr := h.catalogs.Reload(r.Context()); reloadErr != nil {
+			return err
+		}
+		if p, err = h.current(); err != nil {
+			return err
+		}
+		err = h.run(c, p, path, request, format, principal)
+	}
+	return err
+}
+
+// permit refuses what the server itself forbids.
+func (h *Handler) permit(request *query.Request, principal *auth.Principal, c *catalog.Catalog) error {
+	if c.Role(principal.Role) == nil {
+		e := failure(http.StatusUnauthorized, "22023", `role "`+principal.Role+`" does not exist`)
+		return e.header("WWW-Authenticate", "Bearer")
+	}
+	if h.options.RequireFilters && principal.Role == auth.RoleAnon && len(request.Query.Where) == 0 &&
+		(request.Action == query.Update || request.Action == query.Delete) {
+		e := failure(http.StatusBadRequest, "21000", "A request that changes rows must name them")
+		e.Hint = text("Add a filter such as id=eq.1")
+		return e
+	}
+	return nil
+}
+
+// current gives the planner of the current catalog.
+func (h *Handler) current() (*planner, error) {
+	c := h.catalogs.Current()
+	if c == nil {
+		e := failure(http.StatusServiceUnavailable, "PGRST002", "Could not query the database for the schema cache. Retrying.")
+		return nil, e.retryAfter(1)
+	}
+	for {
+		p := h.planner.Load()
+		if p != nil && p.catalog == c {
+			return p, nil
+		}
+		next := &planner{catalog: c, compiled: map[string]*compiled{}}
+		if h.planner.CompareAndSwap(p, next) {
+			return next, nil
+		}
+	}
+}
+
+// run compiles, asks the database and answers.
+func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Request, format format, principal *auth.Principal) error {
+	statement, err := h.compile(p, request)
+	if err != nil {
+		return err
+	}
+	a := h.answers.Get().(*answer)
+	defer h.answers.Put(a)
+	a.reset(h, c, p, statement, request, format)
+	defer a.release()
+	if statement.Nothing {
+		return a.finishEmpty()
+	}
+	flight := store.Flight{Session: h.session(c.Request(), path, principal, request)}
+	flight.Session.ReadOnly = request.Action == query.Read || statement.ReadOnly || c.Request().Method != http.MethodPost && request.Action == query.Call
+	if flight.Steps, err = a.steps(p.catalog); err != nil {
+		return err
+	}
+	flight.Check = a.check()
+	flight.Calls = request.Action == query.Call
+	if err := h.db.Run(c.Request().Context(), &flight); err != nil {
+		return err
+	}
+	return a.finish()
+}
+
+// compile finds or makes the statement of a request's shape.
+func (h *Handler) compile(p *planner, request *query.Request) (*compiled, error) {
+	key := appendKey(make([]byte, 0, 512), request)
+	statement, hit, err := p.find(key, func() (*compiled, error) {
+		name := catalog.Name{Schema: request.Schema, Name: request.Target}
+		switch request.Action {
+		case query.Read:
+			planned, err := plan.NewRead(p.catalog, request)
+			if err != nil {
+				return nil, err
+			}
+			return &compiled{Statement: sql.CompileRead(planned), relation: p.catalog.Relation(name)}, nil
+		case query.Call:
+			planned, err := plan.NewCall(p.catalog, request)
+			if err != nil {
+				return nil, err
+			}
+			return &compiled{Statement: sql.CompileCall(planned)}, nil
+		default:
+			planned, err := plan.NewWrite(p.catalog, request)
+			if err != nil {
+				return nil, err
+			}
+			return &compiled{Statement: sql.CompileWrite(planned), relation: p.catalog.Relation(name)}, nil
+		}
+	})
+	if hit {
+		h.PlanHits.Add(1)
+	} else {
+		h.PlanMisses.Add(1)
+	}
+	return statement, err
+}
+
+// appendKey writes everything that a statement depends on beside the catalog: the request without its values.
+func appendKey(dst []byte, request *query.Request) []byte {
+	dst = append(dst, byte(request.Action), byte(request.Returning),
+		byte(request.Prefer.Count), byte(request.Prefer.Resolution), byte(request.Prefer.Missing))
+	dst = appendPart(dst, request.Schema)
+	dst = appendPart(dst, request.Target)
+	var flags byte
+	if request.Limit >= 0 {
+		flags |= 1
+	}
+	if request.Offset > 0 {
+		flags |= 2
+	}
+	if payload := request.Payload; payload != nil {
+		flags |= 4
+		if payload.Single {
+			flags |= 8
+		}
+		if payload.Rows == 1 {
+			flags |= 16
+		}
+		if payload.Ragged {
+			flags |= 32
+		}
+		if payload.Rows == 0 {
+			flags |= 64
+		}
+		dst = append(dst, byte(payload.Format))
+		for _, key := range payload.Keys {
+			dst = appendPart(dst, key)
+		}
+	}
+	dst = append(dst, 0, flags)
+	return append(dst, request.Query.Shape...)
+}
+
+// appendPart writes a name so that no other sequence of names reads the same: length first.
+func appendPart(dst []byte, name string) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(name))+1)
+	return append(dst, name...)
+}
+
+// describe answers OPTIONS: which methods a relation or routine takes. The database is not asked.
+func (h *Handler) describe(c echo.Context, model *catalog.Catalog, path string) error {
+	schema, err := h.schema(c.Request())
+	if err != nil {
+		return err
+	}
+	var request query.Request
+	if err := target(&request, http.MethodGet, path); err != nil {
+		return err
+	}
+	name := catalog.Name{Schema: schema, Name: request.Target}
+	allow := "OPTIONS,GET,HEAD"
+	if request.Action == query.Call {
+		routines := model.Routines(name)
+		if len(routines) == 0 {
+			return &plan.Error{Code: "PGRST202", Message: "Could not find the function " + name.String() + " in the schema cache"}
+		}
+		if routines[0].Volatility == catalog.Volatile {
+			allow = "OPTIONS,POST"
+		} else {
+			allow += ",POST"
+		}
+	} else {
+		relation, err := plan.FindRelation(model, name)
+		if err != nil {
+			return err
+		}
+		if relation.Insertable {
+			allow += ",POST"
+		}
+		if relation.Insertable && relation.Updatable && len(relation.PrimaryKey) > 0 {
+			allow += ",PUT"
+		}
+		if relation.Updatable {
+			allow += ",PATCH"
+		}
+		if relation.Deletable {
+			allow += ",DELETE"
+		}
+	}
+	c.Response().Header().Set("Allow", allow)
+	c.Response().WriteHeader(http.StatusOK)
+	return nil
+}
+
+// refuse writes an error's answer.
+func (h *Handler) refuse(c echo.Context, err error, anonymous bool) error {
+	if c.Response().Committed {
+		// Part of a streamed answer has left: the only honest end is to break the connection.
+		panic(http.ErrAbortHandler)
+	}
+	if c.Request().Context().Err() != nil && errors.Is(err, context.Canceled) {
+		return nil // nobody is there to read an answer
+	}
+	e := translate(err, anonymous)
+	if e.Cause != nil && e.Status >= 500 {
+		h.log.Error().Err(e.Cause).Str("code", e.Code).Msg("request failed")
+	}
+	return e.write(c.Response(), c.Request().Method)
+}
+
+func isText(s string) bool {
+	return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
+}

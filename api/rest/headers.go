@@ -1,0 +1,131 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"basalt/query"
+	"basalt/query/sql"
+)
+
+// head writes the status line and the headers of an answer.
+func (a *answer) head(status int) {
+	header := a.c.Response().Header()
+	request := a.request
+	if a.c.Request().Method != http.MethodPost || request.Action != query.Call {
+		header.Set("Content-Range", a.contentRange())
+	} else if !a.statement.Single && !a.statement.Void {
+		header.Set("Content-Range", a.contentRange())
+	}
+	if request.Action == query.Read {
+		setDefault(header, "Vary", "Accept, Prefer, Range")
+		header.Set("Content-Location", a.contentLocation())
+	}
+	for _, renamed := range a.statement.Renamed {
+		header.Add("Warning", `299 - "Addressing the embedded resource '`+headerText(renamed.Relation)+
+			`' by its name is deprecated, use its alias '`+headerText(renamed.Alias)+`'"`)
+	}
+	if location := a.location(); location != "" {
+		header.Set("Location", location)
+	}
+	if len(a.h.options.Schemas) > 1 {
+		header.Set("Content-Profile", request.Schema)
+	}
+	if a.c.Request().Header["Prefer"] != nil {
+		target := len(request.Query.OnConflict) > 0 || a.statement.relation != nil && len(a.statement.relation.PrimaryKey) > 0
+		if applied := request.Prefer.AppendApplied(nil, request.Action, target); len(applied) > 0 {
+			header.Set("Preference-Applied", string(applied))
+		}
+	}
+	if request.Returning == query.ReturnRows && status != http.StatusNoContent {
+		setDefault(header, "Content-Type", a.format.contentType())
+		if !a.streamed && a.c.Request().Method != http.MethodHead {
+			header.Set("Content-Length", strconv.Itoa(len(a.buffer)))
+		}
+	}
+	a.c.Response().WriteHeader(status)
+}
+
+func setDefault(header http.Header, name, value string) {
+	if len(header[name]) == 0 {
+		header.Set(name, value)
+	}
+}
+
+// contentRange tells which rows of how many the answer holds.
+func (a *answer) contentRange() string {
+	total := "*"
+	if n := a.count(); n >= 0 {
+		total = strconv.FormatInt(n, 10)
+	}
+	first, last := a.request.Offset, a.request.Offset+a.rows-1
+	switch a.request.Action {
+	case query.Insert, query.Put, query.Delete:
+		return "*/" + total
+	case query.Update:
+		first, last = 0, a.rows-1
+	}
+	if a.streamed {
+		// How many rows will come is known only from a count.
+		switch known := a.count(); {
+		case known < 0:
+			return "*/*"
+		case a.request.Limit >= 0:
+			last = min(first+a.request.Limit, known) - 1
+		default:
+			last = known - 1
+		}
+	}
+	if last < first || total == "0" {
+		return "*/" + total
+	}
+	return strconv.FormatInt(first, 10) + "-" + strconv.FormatInt(last, 10) + "/" + total
+}
+
+// contentLocation is the request's own address in canonical form.
+func (a *answer) contentLocation() string {
+	location := "/" + url.PathEscape(a.request.Target)
+	if raw := withoutKey(a.c.Request().URL.RawQuery); raw != "" {
+		return location + "?" + query.Canonical(raw)
+	}
+	return location
+}
+
+// location is the address of the one row that was written, for return=headers-only.
+func (a *answer) location() string {
+	if a.request.Returning != query.ReturnKey || a.rows != 1 || len(a.keys) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("/" + url.PathEscape(a.request.Target))
+	separator := byte('?')
+	for i, hidden := range a.statement.Hidden {
+		if hidden.Kind != sql.KeyColumn || i >= len(a.keys) {
+			continue
+		}
+		b.WriteByte(separator)
+		b.WriteString(url.QueryEscape(hidden.Name) + "=eq." + url.QueryEscape(a.keys[i]))
+		separator = '&'
+	}
+	return b.String()
+}
+
+// write sends an error's answer.
+func (e *Error) write(w http.ResponseWriter, method string) error {
+	header := w.Header()
+	for name, values := range e.Header {
+		header[http.CanonicalHeaderKey(name)] = values
+	}
+	setDefault(header, "Content-Type", "application/json; charset=utf-8")
+	header.Set("Proxy-Status", "basalt; error="+headerText(e.Code)+", PostgREST; error="+headerText(e.Code))
+	body := e.body()
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(e.Status)
+	if method == http.MethodHead {
+		return nil
+	}
+	_, err := w.Write(body)
+	return err
+}

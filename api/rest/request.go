@@ -1,0 +1,259 @@
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"basalt/query"
+	"basalt/query/catalog"
+)
+
+// readRequest turns an HTTP request into a query.Request. Nothing of the database is touched, so that a bad
+// request costs no connection.
+func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, q *query.Query) (*query.Request, format, error) {
+	request := &query.Request{
+		Query: q, Limit: -1,
+		MaxRows: h.options.MaxRows, Aggregates: h.options.Aggregates, LegacyTargetNames: h.options.LegacyTargetNames,
+	}
+	if err := target(request, r.Method, path); err != nil {
+		return nil, format{}, err
+	}
+	var err error
+	if request.Schema, err = h.schema(r); err != nil {
+		return nil, format{}, err
+	}
+	request.Prefer = query.Preferences{MaxAffected: -1}
+	if prefer := r.Header["Prefer"]; prefer != nil {
+		request.Prefer = query.ParsePreferences(prefer)
+		if request.Prefer.Handling == query.HandlingStrict && len(request.Prefer.Invalid) > 0 {
+			e := failure(http.StatusBadRequest, "PGRST122", "Invalid preferences given with handling=strict")
+			e.Details = text("Invalid preferences: " + strings.Join(request.Prefer.Invalid, ", "))
+			return nil, format{}, e
+		}
+	}
+	f, err := negotiate(r.Header["Accept"], request.Action == query.Call)
+	if err != nil {
+		return nil, format{}, err
+	}
+	var options query.ParseOptions
+	if request.Action == query.Call {
+		options.Call = true
+		if r.Method != http.MethodPost {
+			options.IsArgument = argumentNames(c, catalog.Name{Schema: request.Schema, Name: request.Target})
+		}
+	}
+	if err := q.Parse(withoutKey(r.URL.RawQuery), options); err != nil {
+		return nil, format{}, err
+	}
+	if err := window(request, r, h.options.MaxRows); err != nil {
+		return nil, format{}, err
+	}
+	switch request.Action {
+	case query.Insert, query.Update, query.Put:
+		request.Payload, err = readBody(r, request)
+	case query.Call:
+		if r.Method == http.MethodPost {
+			request.Payload, err = readBody(r, request)
+		}
+	}
+	if err != nil {
+		return nil, format{}, err
+	}
+	request.Returning = returning(request)
+	return request, f, nil
+}
+
+// withoutKey takes the API key, which clients may give as a parameter, out of a query string.
+func withoutKey(raw string) string {
+	const name = "apikey="
+	if !strings.Contains(raw, name) {
+		return raw
+	}
+	kept := slices.DeleteFunc(strings.Split(raw, "&"), func(parameter string) bool { return strings.HasPrefix(parameter, name) })
+	return strings.Join(kept, "&")
+}
+
+// target fills in what is asked for and what to do with it from the path behind /rest/v1 and the method.
+func target(request *query.Request, method, path string) error {
+	name := strings.TrimPrefix(path, "/")
+	if called, ok := strings.CutPrefix(name, "rpc/"); ok {
+		if called == "" || strings.Contains(called, "/") {
+			return failure(http.StatusNotFound, "PGRST125", "Invalid path specified in request URL")
+		}
+		request.Action, request.Target = query.Call, called
+		switch method {
+		case http.MethodGet, http.MethodHead, http.MethodPost:
+			return nil
+		}
+		return failure(http.StatusMethodNotAllowed, "PGRST101", "Cannot use the "+method+" method on RPC")
+	}
+	if name == "" || strings.Contains(name, "/") {
+		return failure(http.StatusNotFound, "PGRST125", "Invalid path specified in request URL")
+	}
+	request.Target = name
+	switch method {
+	case http.MethodGet, http.MethodHead:
+		request.Action = query.Read
+	case http.MethodPost:
+		request.Action = query.Insert
+	case http.MethodPatch:
+		request.Action = query.Update
+	case http.MethodPut:
+		request.Action = query.Put
+	case http.MethodDelete:
+		request.Action = query.Delete
+	default:
+		return failure(http.StatusMethodNotAllowed, "PGRST117", "Unsupported HTTP method: "+method)
+	}
+	return nil
+}
+
+// schema is the one that the profile header names, the first exposed one without it.
+func (h *Handler) schema(r *http.Request) (string, error) {
+	header := "Content-Profile"
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		header = "Accept-Profile"
+	}
+	wanted := r.Header.Get(header)
+	if wanted == "" {
+		return h.options.Schemas[0], nil
+	}
+	if !slices.Contains(h.options.Schemas, wanted) {
+		e := failure(http.StatusNotAcceptable, "PGRST106", "Invalid schema: "+wanted)
+		e.Hint = text("Only the following schemas are exposed: " + strings.Join(h.options.Schemas, ", "))
+		return "", e
+	}
+	return wanted, nil
+}
+
+// argumentNames tells which keys of a query string are arguments of a routine of that name.
+func argumentNames(c *catalog.Catalog, name catalog.Name) func(string) bool {
+	routines := c.Routines(name)
+	return func(key string) bool {
+		return slices.ContainsFunc(routines, func(routine *catalog.Routine) bool {
+			return slices.ContainsFunc(routine.Args, func(arg catalog.Arg) bool { return arg.Name == key })
+		})
+	}
+}
+
+// window brings limit=, offset=, the Range header and the server's maximum together. Writes are never cut.
+func window(request *query.Request, r *http.Request, maxRows int64) error {
+	switch request.Action {
+	case query.Read, query.Call:
+	case query.Put:
+		if request.Query.TopRange() != nil {
+			return failure(http.StatusBadRequest, "PGRST114", "limit/offset querystring parameters are not allowed for PUT")
+		}
+		return nil
+	default:
+		return nil
+	}
+	var header string
+	if r.Method == http.MethodGet {
+		header = r.Header.Get("Range")
+	}
+	var err error
+	request.Limit, request.Offset, err = query.Window(request.Query.TopRange(), header, maxRows)
+	return err
+}
+
+// readBody reads a request's body as its Content-Type says.
+func readBody(r *http.Request, request *query.Request) (*query.Payload, error) {
+	kind := "application/json"
+	if header := r.Header.Get("Content-Type"); header != "" && header != kind {
+		parsed, _, err := mime.ParseMediaType(header)
+		if err != nil {
+			return nil, unsupportedBody(header)
+		}
+		kind = parsed
+	}
+	body, err := readAll(r)
+	if err != nil {
+		return nil, err
+	}
+	var payload *query.Payload
+	switch {
+	case kind == "application/json" || strings.HasSuffix(kind, "+json"):
+		if len(body) == 0 && request.Action == query.Call {
+			body = []byte("{}")
+		}
+		payload, err = query.ReadJSON(body, query.JSONOptions{
+			Columns: request.Query.Columns, Any: request.Action == query.Call,
+			Ragged: request.Query.HasColumns || request.Prefer.Missing == query.MissingDefault,
+		})
+	case kind == "text/csv":
+		payload, err = query.ReadCSV(body)
+	case kind == "application/x-www-form-urlencoded" && request.Action == query.Call:
+		return nil, request.Query.AddArguments(string(body))
+	case kind == "application/x-www-form-urlencoded":
+		payload, err = query.ReadForm(body)
+	case request.Action == query.Call && slices.Contains([]string{"text/plain", "text/xml", "application/octet-stream"}, kind):
+		payload = &query.Payload{Format: query.Opaque, Single: true, Rows: 1, Raw: body, MediaType: kind}
+	default:
+		return nil, unsupportedBody(kind)
+	}
+	return payload, err
+}
+
+func unsupportedBody(kind string) error {
+	return failure(http.StatusUnsupportedMediaType, "PGRST102", "Content-Type not acceptable: "+kind)
+}
+
+func readAll(r *http.Request) ([]byte, error) {
+	if r.ContentLength > 0 {
+		body := make([]byte, r.ContentLength)
+		if _, err := io.ReadFull(r.Body, body); err != nil {
+			return nil, bodyError(err)
+		}
+		return body, nil
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, bodyError(err)
+	}
+	return body, nil
+}
+
+func bodyError(err error) error {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return err
+	}
+	e := failure(http.StatusBadRequest, "PGRST102", "The request body ended before it was complete")
+	e.Cause = fmt.Errorf("read body: %w", err)
+	return e
+}
+
+// returning says what a write gives back, by its preference.
+func returning(request *query.Request) query.Returning {
+	switch request.Action {
+	case query.Insert, query.Update, query.Put, query.Delete:
+	default:
+		return query.ReturnRows
+	}
+	switch request.Prefer.Return {
+	case query.ReturnRepresentation:
+		return query.ReturnRows
+	case query.ReturnHeadersOnly:
+		if request.Action == query.Insert {
+			return query.ReturnKey
+		}
+	}
+	return query.ReturnNothing
+}
+
+// decodePath gives the path behind /rest/v1 decoded once, as the only form that is ever looked at.
+func decodePath(raw string) (string, error) {
+	path, err := url.PathUnescape(raw)
+	if err != nil || !isText(path) {
+		return "", failure(http.StatusNotFound, "PGRST125", "Invalid path specified in request URL")
+	}
+	return path, nil
+}

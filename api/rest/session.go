@@ -1,0 +1,91 @@
+package rest
+
+import (
+	"net/http"
+	"strings"
+
+	"basalt/auth"
+	"basalt/query"
+	"basalt/query/pgjson"
+	"basalt/store"
+)
+
+// session gives a request's identity and settings to SQL. The names and their order are always the same, so that
+// one prepared statement sets them; role comes last because it may lose the right to set the others.
+func (h *Handler) session(r *http.Request, path string, p *auth.Principal, request *query.Request) store.Session {
+	settings := make([]store.Setting, 0, 8)
+	settings = append(settings,
+		store.Setting{Name: "search_path", Value: h.searchPaths[request.Schema]},
+		store.Setting{Name: "request.jwt.claims", Value: p.Claims},
+		store.Setting{Name: "request.method", Value: r.Method},
+		store.Setting{Name: "request.path", Value: path},
+		store.Setting{Name: "request.headers", Value: headersJSON(r)},
+		store.Setting{Name: "request.cookies", Value: cookiesJSON(r)},
+	)
+	if zone := request.Prefer.TimeZone; zone != "" {
+		settings = append(settings, store.Setting{Name: "timezone", Value: zone})
+	}
+	return store.Session{Role: p.Role, Settings: settings}
+}
+
+// headersJSON is the object that request.headers holds: lower-case names, several lines joined, no cookies.
+func headersJSON(r *http.Request) string {
+	dst := make([]byte, 0, 512)
+	dst = append(dst, `{"host":`...)
+	dst = appendValidString(dst, r.Host)
+	for name, values := range r.Header {
+		if name == "Cookie" {
+			continue
+		}
+		dst = append(dst, ',')
+		dst = appendLowerString(dst, name)
+		dst = append(dst, ':')
+		if len(values) == 1 {
+			dst = appendValidString(dst, values[0])
+		} else {
+			dst = appendValidString(dst, strings.Join(values, ", "))
+		}
+	}
+	return string(append(dst, '}'))
+}
+
+// cookiesJSON is the object that request.cookies holds, empty text when there are none.
+func cookiesJSON(r *http.Request) string {
+	if _, ok := r.Header["Cookie"]; !ok {
+		return ""
+	}
+	dst := append(make([]byte, 0, 256), '{')
+	for i, cookie := range r.Cookies() {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendValidString(dst, cookie.Name)
+		dst = append(dst, ':')
+		dst = appendValidString(dst, cookie.Value)
+	}
+	return string(append(dst, '}'))
+}
+
+// appendValidString writes header text, which may be any bytes, as JSON that PostgreSQL takes.
+func appendValidString(dst []byte, s string) []byte {
+	for i := range len(s) {
+		if s[i] >= 0x80 || s[i] == 0 {
+			s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
+			break
+		}
+	}
+	return pgjson.AppendString(dst, s)
+}
+
+// appendLowerString writes a header's name, which net/http has checked to be a token, in lower case.
+func appendLowerString(dst []byte, name string) []byte {
+	dst = append(dst, '"')
+	for i := range len(name) {
+		c := name[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		dst = append(dst, c)
+	}
+	return append(dst, '"')
+}

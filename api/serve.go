@@ -1,0 +1,227 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"basalt/auth"
+	"basalt/store"
+	"basalt/store/managed"
+)
+
+// Build says what was built.
+type Build struct{ Version, Commit string }
+
+// Serve runs the server until ctx ends, then lets requests under way finish. Once ready it prints to out what a
+// person has to know; the log goes to logFile.
+func Serve(ctx context.Context, s Settings, build Build, out io.Writer, logFile *os.File) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	log, logs := newLogger(&s, logFile)
+	defer logs.Close()
+	server, err := Start(ctx, s, build, log, logFile)
+	if err != nil {
+		return err
+	}
+	server.metrics.counter("basalt_log_lines_dropped_total", "Log lines dropped because their sink did not take them.",
+		func() float64 { return float64(logs.dropped.Load()) })
+	announce(out, log, &s, server.URL, server.project.Keys, build)
+	return server.Wait()
+}
+
+// Server is a server that runs.
+type Server struct {
+	// URL is where clients reach it.
+	URL string
+
+	project  *Project
+	settings *Settings
+	build    Build
+	log      zerolog.Logger
+	metrics  *metrics
+	ids      *requestIDs
+	group    *errgroup.Group
+	closers  []func() // run in reverse order when everything has ended
+}
+
+// Start brings everything up and returns once requests are served. The server ends with ctx; Wait must be called.
+func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, progress io.Writer) (server *Server, err error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	log.Info().Str("version", build.Version).Str("commit", build.Commit).Msg("start")
+	warn(&s, log)
+	server = &Server{settings: &s, build: build, log: log, metrics: newMetrics(), ids: newRequestIDs()}
+	defer func() {
+		if err != nil {
+			server.close()
+		}
+	}()
+	listener, err := net.Listen("tcp", s.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w; choose another address with --listen", s.Listen, err)
+	}
+	server.closers = append(server.closers, func() { listener.Close() })
+	server.URL = s.URL(listener.Addr().String())
+	url, postgres, err := server.database(ctx, progress)
+	if err != nil {
+		return nil, err
+	}
+	if err := prepare(ctx, url, log); err != nil {
+		return nil, err
+	}
+	if server.project, err = open(ctx, &s, url, server.URL, log); err != nil {
+		return nil, err
+	}
+	server.closers = append(server.closers, server.project.DB.Close)
+	server.run(ctx, listener, postgres)
+	if err := firstCatalog(ctx, server.project.Catalogs); err != nil {
+		return nil, errors.Join(err, server.Wait())
+	}
+	return server, nil
+}
+
+// run starts what runs until ctx ends or one of its parts fails.
+func (s *Server) run(ctx context.Context, listener net.Listener, postgres *managed.Server) {
+	group, ctx := errgroup.WithContext(ctx)
+	s.group = group
+	group.Go(func() error { return s.project.Catalogs.Run(ctx) })
+	group.Go(func() error { return s.serve(ctx, listener) })
+	if postgres == nil {
+		return
+	}
+	group.Go(func() error {
+		select {
+		case <-postgres.Done():
+			return fmt.Errorf("the managed PostgreSQL has ended: %w", postgres.Err())
+		case <-ctx.Done():
+			return nil
+		}
+	})
+}
+
+// Wait waits for the end and takes everything down.
+func (s *Server) Wait() error {
+	err := s.group.Wait()
+	s.close()
+	s.log.Info().Msg("stop")
+	return err
+}
+
+func (s *Server) close() {
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		s.closers[i]()
+	}
+	s.closers = nil
+}
+
+// warn says at the start what is unsafe about the settings.
+func warn(s *Settings, log zerolog.Logger) {
+	if s.Limits == "off" {
+		log.Warn().Msg("rate limits are off: for tests only")
+	}
+	if host, _, _ := net.SplitHostPort(s.Listen); host != "localhost" && s.PublicURL == "" {
+		if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+			log.Warn().Msg("listening beyond this machine in clear text: put TLS in front and set --public-url")
+		}
+	}
+}
+
+// database gives the URL of the database, starting the managed one when no other is given.
+func (s *Server) database(ctx context.Context, progress io.Writer) (string, *managed.Server, error) {
+	if s.settings.DatabaseURL != "" {
+		return s.settings.DatabaseURL, nil, nil
+	}
+	postgres, err := managed.Start(ctx, managed.Options{
+		DataDir: s.settings.Data, TCPPort: s.settings.PostgresPort, Log: s.log, Progress: progress,
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	s.closers = append(s.closers, func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.settings.ShutdownTimeout)
+		defer cancel()
+		if err := postgres.Stop(ctx); err != nil {
+			s.log.Error().Err(err).Msg("stop the managed PostgreSQL")
+		}
+	})
+	file := filepath.Join(s.settings.Data, urlFile)
+	if err := os.WriteFile(file, []byte(s.URL+"\n"), 0o600); err != nil {
+		return "", nil, fmt.Errorf("note the address for `basalt keys`: %w", err)
+	}
+	s.closers = append(s.closers, func() { os.Remove(file) })
+	return postgres.URL(), postgres, nil
+}
+
+// accountsOf makes the rules of accounts as the settings ask.
+func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
+	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
+		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL,
+		Autoconfirm: s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == "",
+		LimitsOff:   s.Limits == "off", Log: log,
+	})
+}
+
+// serve serves HTTP until ctx ends, then drains for at most the shutdown timeout.
+func (s *Server) serve(ctx context.Context, listener net.Listener) error {
+	server := s.http(s.handler())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(limited(listener, s.settings.MaxConnections)) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve HTTP: %w", err)
+	case <-ctx.Done():
+	}
+	s.log.Info().Msg("let requests under way end")
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.settings.ShutdownTimeout)
+	defer cancel()
+	if err := server.Shutdown(drain); err != nil {
+		s.log.Warn().Msg("requests were cut: they did not end within --shutdown-timeout")
+		_ = server.Close() // the listener is closed already
+	}
+	<-ended
+	return nil
+}
+
+// firstCatalog waits until requests can be served.
+func firstCatalog(ctx context.Context, catalogs *store.CatalogWatcher) error {
+	for catalogs.Current() == nil {
+		if err := catalogs.Reload(ctx); err != nil && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// announce prints what a person needs to begin: addresses and the public key. The service key stays out of
+// terminals and logs; `basalt keys` prints it.
+func announce(out io.Writer, log zerolog.Logger, s *Settings, apiURL string, keys *auth.Keys, build Build) {
+	if s.LogFormat == "json" {
+		log.Info().Str("api_url", apiURL).Str("dashboard_url", apiURL+"/admin/").Str("anon_key", keys.AnonKey).Msg("ready")
+		return
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nBasalt %s is ready.\n\n", build.Version)
+	fmt.Fprintf(&b, "  API URL    %s\n", apiURL)
+	fmt.Fprintf(&b, "  Dashboard  %s/admin/\n", apiURL)
+	fmt.Fprintf(&b, "  Anon key   %s\n\n", keys.AnonKey)
+	fmt.Fprintf(&b, "The service key, for servers only: basalt keys%s\n\n", keysArguments(s))
+	_, _ = io.WriteString(out, b.String()) // nobody may be reading
+}
+
+func keysArguments(s *Settings) string {
+	if s.DatabaseURL != "" || s.Data == "./basalt_data" {
+		return ""
+	}
+	return " --data " + s.Data
+}

@@ -1,0 +1,207 @@
+package api
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"golang.org/x/net/netutil"
+	"golang.org/x/sync/semaphore"
+
+	"basalt/api/accounts"
+	"basalt/api/rest"
+	"basalt/web"
+)
+
+const (
+	// headerLimit bounds a request's line and headers together; beyond it the answer is 431.
+	headerLimit = 32 << 10
+	// headerTimeout is how long a client may take to send them.
+	headerTimeout = 10 * time.Second
+)
+
+// handler builds the routes and the chain in front of them.
+func (s *Server) handler() http.Handler {
+	e := echo.New()
+	e.HideBanner, e.HidePort = true, true
+	e.HTTPErrorHandler = s.answerError
+	e.IPExtractor = ipExtractor(s.settings.TrustedProxies)
+	bodies := &bodies{limit: int64(s.settings.BodyLimit), memory: semaphore.NewWeighted(int64(s.settings.BodyMemory))}
+	e.Use(s.observe, s.recover)
+
+	public := e.Group("", cors, bodies.middleware, newCompressor().middleware)
+	restHandler := rest.New(s.project.DB, s.project.Catalogs, s.project.identity.of, s.log, rest.Options{
+		Schemas: s.settings.Schemas, ExtraSearchPath: s.settings.ExtraSearchPath, MaxRows: s.settings.MaxRows,
+		Aggregates: s.settings.RestAggregates, LegacyTargetNames: s.settings.LegacyTargetNames,
+		RequireFilters: s.settings.RequireFilters, AnswerMemory: int64(s.settings.AnswerMemory), Prefix: "/rest/v1",
+	})
+	public.Any("/rest/v1", restHandler.Serve)
+	public.Any("/rest/v1/*", restHandler.Serve)
+	accounts.Register(public.Group("/auth/v1", s.requireKey), s.project.Auth, s.project.Verifier, accounts.Options{Version: s.build.Version, Log: s.log})
+
+	e.GET("/health/live", s.live)
+	e.GET("/health/ready", s.ready)
+	e.GET("/metrics", s.metrics.handler())
+	dashboard := web.Handler()
+	e.GET("/admin", func(c echo.Context) error { return c.Redirect(http.StatusPermanentRedirect, "/admin/") })
+	e.GET("/admin/*", echo.WrapHandler(http.StripPrefix("/admin/", dashboard)))
+	s.measure(restHandler)
+	return e
+}
+
+// limited bounds the connections that are open at once; further ones wait to be accepted.
+func limited(listener net.Listener, most int) net.Listener {
+	if most == 0 {
+		return listener
+	}
+	return netutil.LimitListener(listener, most)
+}
+
+// http gives the net/http server over a handler.
+func (s *Server) http(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       s.settings.ReadTimeout,
+		IdleTimeout:       s.settings.IdleTimeout,
+		MaxHeaderBytes:    headerLimit - 4096, // net/http adds 4096 bytes of its own
+		ErrorLog:          nil,
+	}
+}
+
+// ipExtractor tells who a request comes from: the peer itself, or, when the peer is a trusted proxy, whom it names.
+func ipExtractor(trusted []string) echo.IPExtractor {
+	if len(trusted) == 0 {
+		return echo.ExtractIPDirect()
+	}
+	options := []echo.TrustOption{echo.TrustLoopback(false), echo.TrustLinkLocal(false), echo.TrustPrivateNet(false)}
+	for _, text := range trusted {
+		network := netip.MustParsePrefix(text) // Check has refused others
+		options = append(options, echo.TrustIPRange(&net.IPNet{
+			IP: network.Addr().AsSlice(), Mask: net.CIDRMask(network.Bits(), network.Addr().BitLen()),
+		}))
+	}
+	return echo.ExtractIPFromXFFHeader(options...)
+}
+
+// observe gives each request its identifier, bounds how long its answer may be stuck, measures and logs it.
+func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		start := time.Now()
+		response := c.Response()
+		id := s.ids.of(c.Request().Header.Get("X-Request-Id"))
+		response.Header().Set("X-Request-Id", id)
+		response.Writer = &patientWriter{ResponseWriter: response.Writer, patience: s.settings.WriteTimeout}
+		broken := true
+		defer func() {
+			took := time.Since(start)
+			status := response.Status
+			if broken {
+				status = statusBroken
+			}
+			s.metrics.observe(c, status, took)
+			s.log.Info().Str("request_id", id).Str("method", c.Request().Method).Str("path", c.Request().URL.Path).
+				Int("status", status).Int64("bytes", response.Size).Float64("duration_ms", float64(took.Microseconds())/1000).
+				Str("ip", c.RealIP()).Msg("request")
+		}()
+		if err := next(c); err != nil {
+			c.Error(err)
+		}
+		broken = false
+		return nil
+	}
+}
+
+// statusBroken stands in log and metrics for an answer that was broken off after it had begun.
+const statusBroken = 499
+
+// recover turns a panic into a 500 and a log entry; the process lives on.
+func (s *Server) recover(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) (err error) {
+		defer func() {
+			switch reason := recover(); reason {
+			case nil:
+			case http.ErrAbortHandler:
+				panic(reason)
+			default:
+				s.log.Error().Str("request_id", c.Response().Header().Get("X-Request-Id")).
+					Interface("panic", reason).Bytes("stack", debug.Stack()).Msg("panic in a request")
+				err = echo.NewHTTPError(http.StatusInternalServerError, "internal error")
+			}
+		}()
+		return next(c)
+	}
+}
+
+// answerError writes what no room of its own has answered: unknown routes, refused bodies.
+func (s *Server) answerError(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	status, message := http.StatusInternalServerError, "internal error"
+	var own *echo.HTTPError
+	if errors.As(err, &own) {
+		status = own.Code
+		if text, ok := own.Message.(string); ok {
+			message = text
+		}
+	} else {
+		s.log.Error().Err(err).Str("request_id", c.Response().Header().Get("X-Request-Id")).Msg("request failed")
+	}
+	_ = c.JSON(status, struct { // a broken connection needs no answer
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	}{status, message})
+}
+
+// requireKey refuses requests without one of the project's keys, as the gateway in front of the original does.
+func (s *Server) requireKey(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if keyless(c.Request().URL.Path) {
+			return next(c)
+		}
+		type refusal struct {
+			Message string `json:"message"`
+			Hint    string `json:"hint"`
+		}
+		key := apiKey(c.Request())
+		if key == "" {
+			return c.JSON(http.StatusUnauthorized, refusal{"No API key found in request", "No `apikey` request header or url param was found."})
+		}
+		if principal, err := s.project.Verifier.Verify(key); err != nil || !principal.APIKeyOnly {
+			return c.JSON(http.StatusUnauthorized, refusal{"Invalid API key", "Double check your `anon` or `service_role` API key."})
+		}
+		return next(c)
+	}
+}
+
+// keyless says which paths under /auth/v1 are opened by browsers and other servers, which have no key.
+func keyless(path string) bool {
+	switch path {
+	case "/auth/v1/verify", "/auth/v1/callback", "/auth/v1/authorize", "/auth/v1/health",
+		"/auth/v1/.well-known/jwks.json", "/auth/v1/.well-known/openid-configuration":
+		return true
+	}
+	return false
+}
+
+// patientWriter cuts a client that does not take its answer: each write moves the deadline.
+type patientWriter struct {
+	http.ResponseWriter
+	patience time.Duration
+}
+
+func (w *patientWriter) Write(p []byte) (int, error) {
+	if w.patience > 0 {
+		// Not every writer has deadlines (tests); then there is none.
+		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.patience))
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap gives http.ResponseController the writer below.
+func (w *patientWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

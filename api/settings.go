@@ -1,0 +1,299 @@
+package api
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"basalt/auth"
+)
+
+// Settings are all settings of `basalt serve`. Each field is a flag of the name in its tag and an environment
+// variable BASALT_<FLAG>; the flag wins. The tag env names a second variable that is read when neither is given.
+type Settings struct {
+	Listen string `flag:"listen" default:"127.0.0.1:8090" help:"address of the HTTP server; port 0 picks a free one and prints it"`
+	Data   string `flag:"data" default:"./basalt_data" help:"folder of the managed PostgreSQL and of generated secrets"`
+
+	DatabaseURL      string        `flag:"database-url" env:"DATABASE_URL" help:"PostgreSQL to use, as a postgres:// URL or a key=value string; empty: Basalt starts its own in --data"`
+	PostgresPort     int           `flag:"postgres-port" default:"0" help:"loopback TCP port of the managed PostgreSQL; 0: its Unix socket only"`
+	PoolSize         int           `flag:"pool-size" default:"0" help:"most connections to PostgreSQL for requests; 0: 4 per CPU, at least 8"`
+	PoolWait         int           `flag:"pool-wait" default:"2000" help:"most requests that wait for a connection; one more is answered 504"`
+	PoolTimeout      time.Duration `flag:"pool-timeout" default:"10s" help:"longest wait for a connection before the answer is 504"`
+	StatementTimeout time.Duration `flag:"statement-timeout" default:"60s" help:"longest run of one statement of a request; 0: PostgreSQL's own setting"`
+
+	Schemas           []string `flag:"schemas" default:"public" help:"exposed schemas, comma-separated; the first is the default"`
+	ExtraSearchPath   []string `flag:"extra-search-path" default:"public,extensions" help:"schemas searched behind the request's own, comma-separated"`
+	MaxRows           int64    `flag:"max-rows" default:"1000" help:"most rows a read returns when nothing smaller is asked; 0: no cap"`
+	RestAggregates    bool     `flag:"rest-aggregates" default:"false" help:"allow aggregate functions in select"`
+	LegacyTargetNames bool     `flag:"rest-legacy-target-names" default:"true" help:"let an aliased embed be addressed by its relation's name too"`
+	RequireFilters    bool     `flag:"require-filters" default:"true" help:"refuse PATCH and DELETE without a filter for the anonymous role"`
+
+	JWTSecret    auth.Secret `flag:"jwt-secret" env:"JWT_SECRET" help:"HS256 secret, 32 bytes or more; empty: generated once and kept in the database"`
+	JWTRoleClaim string      `flag:"jwt-role-claim" default:"$.role" help:"where the role stands in a token (RFC 9535 member path)"`
+	JWTAudience  string      `flag:"jwt-audience" help:"audience demanded of tokens; empty: any"`
+	SiteURL      string      `flag:"site-url" default:"http://localhost:3000" help:"where mails lead back to"`
+	PublicURL    string      `flag:"public-url" help:"URL that clients reach this server by, for the issuer of tokens; empty: http://<listen>"`
+	AutoConfirm  string      `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
+	Limits       string      `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
+
+	BodyLimit       Bytes         `flag:"body-limit" default:"50MiB" help:"largest request body"`
+	BodyMemory      Bytes         `flag:"body-memory" default:"512MiB" help:"most memory for request bodies being read at once; beyond it requests are answered 503"`
+	AnswerMemory    Bytes         `flag:"answer-memory" default:"64MiB" help:"largest answer of a write or a function, which is held back until its transaction has committed"`
+	MaxConnections  int           `flag:"max-connections" default:"10000" help:"most open client connections; further ones wait to be accepted"`
+	ReadTimeout     time.Duration `flag:"read-timeout" default:"60s" help:"longest time to read a whole request"`
+	WriteTimeout    time.Duration `flag:"write-timeout" default:"30s" help:"longest time that a client may take to accept the next part of an answer"`
+	IdleTimeout     time.Duration `flag:"idle-timeout" default:"120s" help:"how long an idle keep-alive connection is kept"`
+	ShutdownTimeout time.Duration `flag:"shutdown-timeout" default:"30s" help:"how long requests under way may take to end after SIGTERM"`
+	TrustedProxies  []string      `flag:"trusted-proxies" help:"networks whose X-Forwarded-For is believed, comma-separated CIDRs"`
+
+	LogFormat string `flag:"log-format" default:"auto" help:"console, json, or auto (console on a terminal)"`
+	LogLevel  string `flag:"log-level" default:"info" help:"debug, info, warn or error"`
+}
+
+// Bytes is a size; it is written as a plain number or with KiB, MiB or GiB.
+type Bytes int64
+
+// String writes the size with the largest unit that fits exactly.
+func (b Bytes) String() string {
+	for i, unit := range []string{"GiB", "MiB", "KiB"} {
+		if size := Bytes(1) << (30 - 10*i); b != 0 && b%size == 0 {
+			return strconv.FormatInt(int64(b/size), 10) + unit
+		}
+	}
+	return strconv.FormatInt(int64(b), 10)
+}
+
+func parseBytes(text string) (Bytes, error) {
+	number, shift := text, 0
+	for i, unit := range []string{"KiB", "MiB", "GiB"} {
+		if rest, ok := strings.CutSuffix(text, unit); ok {
+			number, shift = rest, 10*(i+1)
+		}
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+	if err != nil || n < 0 || n > (1<<62)>>shift {
+		return 0, fmt.Errorf("%q is not a size such as 1048576, 50MiB or 1GiB", text)
+	}
+	return Bytes(n << shift), nil
+}
+
+// A SettingError names the setting that cannot be used, why, and what would be right.
+type SettingError struct {
+	Flag   string
+	Reason string
+}
+
+func (e *SettingError) Error() string {
+	return fmt.Sprintf("setting --%s (%s): %s", e.Flag, EnvName(e.Flag), e.Reason)
+}
+
+// EnvName gives the environment variable of a flag.
+func EnvName(flag string) string {
+	return "BASALT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// settingValue lets one field of Settings be set from text, as pflag.Value.
+type settingValue struct {
+	field reflect.Value
+	text  string
+}
+
+func (v *settingValue) String() string {
+	if v == nil || !v.field.IsValid() {
+		return ""
+	}
+	if s, ok := v.field.Interface().(auth.Secret); ok && s != "" {
+		return s.String()
+	}
+	return v.text
+}
+
+func (v *settingValue) Type() string {
+	switch v.field.Interface().(type) {
+	case time.Duration:
+		return "duration"
+	case Bytes:
+		return "size"
+	case []string:
+		return "list"
+	case auth.Secret:
+		return "secret"
+	}
+	return v.field.Kind().String()
+}
+
+// IsBoolFlag lets a boolean flag stand without a value.
+func (v *settingValue) IsBoolFlag() bool { return v.field.Kind() == reflect.Bool }
+
+func (v *settingValue) Set(text string) error {
+	v.text = text
+	switch v.field.Interface().(type) {
+	case time.Duration:
+		d, err := time.ParseDuration(text)
+		if err != nil || d < 0 {
+			return fmt.Errorf("%q is not a duration such as 500ms, 30s or 2m", text)
+		}
+		v.field.SetInt(int64(d))
+		return nil
+	case Bytes:
+		b, err := parseBytes(text)
+		v.field.SetInt(int64(b))
+		return err
+	case []string:
+		var list []string
+		for _, element := range strings.Split(text, ",") {
+			if element = strings.TrimSpace(element); element != "" {
+				list = append(list, element)
+			}
+		}
+		v.field.Set(reflect.ValueOf(list))
+		return nil
+	}
+	switch v.field.Kind() {
+	case reflect.Bool:
+		b, err := strconv.ParseBool(text)
+		if err != nil {
+			return fmt.Errorf("%q is neither true nor false", text)
+		}
+		v.field.SetBool(b)
+	case reflect.Int, reflect.Int64:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 {
+			return fmt.Errorf("%q is not a whole number of 0 or more", text)
+		}
+		v.field.SetInt(n)
+	default:
+		v.field.SetString(text)
+	}
+	return nil
+}
+
+// Bind declares the settings as flags, filled from their defaults and the environment. With names only those are
+// declared (commands other than serve need a few). The error names a malformed variable.
+func (s *Settings) Bind(flags *pflag.FlagSet, names ...string) error {
+	fields := reflect.ValueOf(s).Elem()
+	for i := range fields.NumField() {
+		tag := fields.Type().Field(i).Tag
+		name := tag.Get("flag")
+		value := &settingValue{field: fields.Field(i)}
+		source, text := name, tag.Get("default")
+		for _, variable := range []string{tag.Get("env"), EnvName(name)} {
+			if given, ok := os.LookupEnv(variable); variable != "" && ok {
+				source, text = variable, given
+			}
+		}
+		if text != "" {
+			if err := value.Set(text); err != nil {
+				return &SettingError{name, fmt.Sprintf("%s from %s", err, source)}
+			}
+		}
+		if len(names) > 0 && !slices.Contains(names, name) {
+			continue
+		}
+		flag := flags.VarPF(value, name, "", tag.Get("help"))
+		flag.DefValue = tag.Get("default")
+		if value.IsBoolFlag() {
+			flag.NoOptDefVal = "true"
+		}
+	}
+	return nil
+}
+
+// Check refuses settings that cannot work, by the name of the first that is wrong, and fills in those that depend
+// on the machine.
+func (s *Settings) Check() error {
+	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
+		return &SettingError{"listen", fmt.Sprintf("%q is not host:port", s.Listen)}
+	}
+	if s.PoolSize == 0 {
+		s.PoolSize = max(8, 4*runtime.GOMAXPROCS(0))
+	}
+	if len(s.Schemas) == 0 {
+		return &SettingError{"schemas", "at least one schema must be exposed"}
+	}
+	for _, schema := range s.Schemas {
+		if schema == "pg_catalog" || schema == "information_schema" || schema == "basalt" || schema == "auth" {
+			return &SettingError{"schemas", fmt.Sprintf("the schema %s must not be exposed", schema)}
+		}
+	}
+	if s.JWTSecret != "" && len(s.JWTSecret) < 32 {
+		return &SettingError{"jwt-secret", fmt.Sprintf("it has %d bytes, 32 are the least (RFC 7518 §3.2)", len(s.JWTSecret))}
+	}
+	for flag, address := range map[string]string{"site-url": s.SiteURL, "public-url": s.PublicURL} {
+		if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
+			return &SettingError{flag, fmt.Sprintf("%q is not an http or https URL", address)}
+		}
+	}
+	for _, network := range s.TrustedProxies {
+		if _, err := netip.ParsePrefix(network); err != nil {
+			return &SettingError{"trusted-proxies", fmt.Sprintf("%q is not a network such as 10.0.0.0/8", network)}
+		}
+	}
+	for _, choice := range []struct {
+		flag, value string
+		allowed     []string
+	}{
+		{"limits", s.Limits, []string{"on", "off"}},
+		{"autoconfirm", s.AutoConfirm, []string{"auto", "true", "false"}},
+		{"log-format", s.LogFormat, []string{"auto", "console", "json"}},
+		{"log-level", s.LogLevel, []string{"debug", "info", "warn", "error"}},
+	} {
+		if !slices.Contains(choice.allowed, choice.value) {
+			return &SettingError{choice.flag, fmt.Sprintf("%q is none of %s", choice.value, strings.Join(choice.allowed, ", "))}
+		}
+	}
+	if s.BodyMemory < s.BodyLimit {
+		return &SettingError{"body-memory", fmt.Sprintf("%s is less than one body of --body-limit (%s)", s.BodyMemory, s.BodyLimit)}
+	}
+	if s.DatabaseURL != "" && s.PostgresPort != 0 {
+		return &SettingError{"postgres-port", "it belongs to the managed PostgreSQL, but --database-url is given"}
+	}
+	return nil
+}
+
+// urlFile holds, in the data folder, the address of the server that runs over it.
+const urlFile = "api-url"
+
+// URL is where clients reach a server that listens at an address.
+func (s *Settings) URL(address string) string {
+	if s.PublicURL != "" {
+		return strings.TrimSuffix(s.PublicURL, "/")
+	}
+	return "http://" + address
+}
+
+// RunningURL is the address of the server that these settings point at: the one that runs over the managed data
+// folder has written its own there.
+func (s *Settings) RunningURL() string {
+	if s.DatabaseURL == "" && s.PublicURL == "" {
+		if text, err := os.ReadFile(filepath.Join(s.Data, urlFile)); err == nil {
+			return strings.TrimSpace(string(text))
+		}
+	}
+	return s.URL(s.Listen)
+}
+
+// Defaults gives the settings that apply when nothing is said.
+func Defaults() Settings {
+	var s Settings
+	fields := reflect.ValueOf(&s).Elem()
+	for i := range fields.NumField() {
+		if text := fields.Type().Field(i).Tag.Get("default"); text != "" {
+			if err := (&settingValue{field: fields.Field(i)}).Set(text); err != nil {
+				panic(err) // a default in the struct above is wrong
+			}
+		}
+	}
+	return s
+}

@@ -1,0 +1,162 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"basalt/auth/password"
+)
+
+const adminInsert = `
+with signed as (
+    insert into auth.users (
+        instance_id, id, aud, role, email, encrypted_password, email_confirmed_at,
+        confirmation_token, recovery_token, email_change_token_new, email_change,
+        raw_app_meta_data, raw_user_meta_data, created_at, updated_at, banned_until
+    )
+    values (
+        '00000000-0000-0000-0000-000000000000', $1, $2, $3, $4, $5, $6,
+        '', '', '', '',
+        $7, $8, $9, $9, $10
+    )
+    returning id
+)
+insert into auth.identities (id, provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
+select gen_random_uuid(), id::text, id, $11, 'email', $9, $9, $9
+from signed`
+
+// AdminCreateUser makes an account without a session and without a mail.
+func (s *Service) AdminCreateUser(ctx context.Context, caller Caller, in AdminUser) (*User, error) {
+	u, err := s.adminCreate(ctx, in)
+	id := uuid.Nil
+	if err == nil {
+		id = u.ID
+	}
+	s.event(caller, "admin_user_create", id, err)
+	return u, err
+}
+
+func (s *Service) adminCreate(ctx context.Context, in AdminUser) (*User, error) {
+	switch {
+	case in.Email == nil || *in.Email == "":
+		if in.Phone != nil && *in.Phone != "" {
+			return nil, refuse(CodePhoneProviderDisabled, "Accounts by phone number are not available on this server")
+		}
+		return nil, refuse(CodeValidationFailed, "Cannot create a user without either an email or phone")
+	case in.Phone != nil && *in.Phone != "":
+		return nil, refuse(CodePhoneProviderDisabled, "Phone numbers are not available on this server")
+	}
+	email, refusal := normalizeEmail(*in.Email)
+	if refusal != nil {
+		return nil, refusal
+	}
+	data, refusal := userData(in.UserMetadata)
+	if refusal != nil {
+		return nil, refusal
+	}
+	app, refusal := adminMetadata(in.AppMetadata)
+	if refusal != nil {
+		return nil, refusal
+	}
+	at := now()
+	_, bannedUntil, refusal := ban(in.BanDuration, at)
+	if refusal != nil {
+		return nil, refusal
+	}
+	hash, err := s.adminHash(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	id := uuid.New()
+	if in.ID != nil {
+		id = *in.ID
+	}
+	confirmed := in.EmailConfirm != nil && *in.EmailConfirm
+	var confirmedAt *time.Time
+	if confirmed {
+		confirmedAt = &at
+	}
+	identity, err := emailMetadata(map[string]json.RawMessage{}, id, email, confirmed)
+	if err != nil {
+		return nil, err
+	}
+	metadata, err := json.Marshal(data)
+	if err != nil {
+		return nil, unexpected("The metadata could not be written", err)
+	}
+	app["provider"], app["providers"] = json.RawMessage(`"email"`), json.RawMessage(`["email"]`)
+	appText, err := json.Marshal(app)
+	if err != nil {
+		return nil, unexpected("The metadata could not be written", err)
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(adminInsert, id, or(in.Audience, audience), or(in.Role, RoleAuthenticated), email, hash, confirmedAt,
+		appText, metadata, at, bannedUntil, identity)
+	u, err := s.writeAndRead(ctx, batch, id, userNotFound())
+	if isUniqueViolation(err, "users_pkey") {
+		return nil, refuse(CodeUserAlreadyExists, "A user with this id already exists")
+	}
+	return u, err
+}
+
+func or(text *string, otherwise string) string {
+	if text == nil || *text == "" {
+		return otherwise
+	}
+	return *text
+}
+
+// adminMetadata reads app_metadata; `provider` and `providers` follow from the identities.
+func adminMetadata(text json.RawMessage) (map[string]json.RawMessage, *Error) {
+	app, refusal := userData(text)
+	if refusal != nil {
+		return nil, refuse(CodeValidationFailed, "app_metadata must be a JSON object")
+	}
+	delete(app, "provider")
+	delete(app, "providers")
+	return app, nil
+}
+
+// adminHash gives the hash to store: of a password, or one that comes ready made. Nil is no change.
+func (s *Service) adminHash(ctx context.Context, in AdminUser) (*string, error) {
+	switch {
+	case in.Password != nil && *in.Password != "" && in.PasswordHash != nil && *in.PasswordHash != "":
+		return nil, refuse(CodeValidationFailed, "Only a password or a password hash should be provided")
+	case in.PasswordHash != nil && *in.PasswordHash != "":
+		if !password.Readable(in.PasswordHash.Reveal()) {
+			return nil, refuse(CodeValidationFailed, "The password hash is of an unknown kind: bcrypt, argon2i and argon2id are understood")
+		}
+		hash := in.PasswordHash.Reveal()
+		return &hash, nil
+	case in.Password != nil && *in.Password != "":
+		if refusal := s.judge(*in.Password); refusal != nil {
+			return nil, refusal
+		}
+		hash, err := s.hash(ctx, *in.Password)
+		if err != nil {
+			return nil, err
+		}
+		return &hash, nil
+	}
+	return nil, nil
+}
+
+// ban reads a ban's length; the time is nil when a ban is lifted.
+func ban(text *string, at time.Time) (changed bool, until *time.Time, refusal *Error) {
+	switch {
+	case text == nil || *text == "":
+		return false, nil, nil
+	case *text == "none":
+		return true, nil, nil
+	}
+	length, err := time.ParseDuration(*text)
+	if err != nil || length < 0 {
+		return false, nil, refuse(CodeValidationFailed, `invalid format for ban duration: write it like "24h", or "none"`)
+	}
+	end := at.Add(length)
+	return true, &end, nil
+}

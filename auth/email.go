@@ -1,0 +1,33 @@
+package auth
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+const maxEmail = 255
+
+// normalizeEmail gives the one spelling of an address under which an account is kept:
+// without outer blanks, in lower case, compatibility forms folded, so that the forms in
+// which one address can be typed are one account.
+func normalizeEmail(text string) (string, *Error) {
+	address := norm.NFKC.String(strings.ToLower(norm.NFKC.String(strings.TrimSpace(text))))
+	if address == "" {
+		return "", refuse(CodeValidationFailed, "An email address is required")
+	}
+	local, domain, found := strings.Cut(address, "@")
+	if len(address) > maxEmail || !found || local == "" || !plausibleDomain(domain) ||
+		strings.ContainsFunc(address, func(r rune) bool {
+			return unicode.IsControl(r) || unicode.IsSpace(r) || r == unicode.ReplacementChar || strings.ContainsRune(`<>(),;:\"[]`, r)
+		}) {
+		return "", refuse(CodeValidationFailed, "Unable to validate email address: invalid format")
+	}
+	return address, nil
+}
+
+func plausibleDomain(domain string) bool {
+	return domain != "" && !strings.Contains(domain, "@") && !strings.Contains(domain, "..") &&
+		!strings.HasPrefix(domain, ".") && !strings.HasSuffix(domain, ".")
+}

@@ -1,0 +1,84 @@
+package auth
+
+import (
+	"fmt"
+	"time"
+
+	"basalt/auth/password"
+)
+
+// Code names a refusal in the words of Supabase's accounts API.
+type Code string
+
+// The codes that the flows of this package use.
+const (
+	CodeUnexpectedFailure         Code = "unexpected_failure"
+	CodeValidationFailed          Code = "validation_failed"
+	CodeBadJWT                    Code = "bad_jwt"
+	CodeNotAdmin                  Code = "not_admin"
+	CodeNoAuthorization           Code = "no_authorization"
+	CodeUserNotFound              Code = "user_not_found"
+	CodeSessionNotFound           Code = "session_not_found"
+	CodeSessionExpired            Code = "session_expired"
+	CodeRefreshTokenNotFound      Code = "refresh_token_not_found"
+	CodeRefreshTokenAlreadyUsed   Code = "refresh_token_already_used"
+	CodeSignupDisabled            Code = "signup_disabled"
+	CodeUserBanned                Code = "user_banned"
+	CodeUserAlreadyExists         Code = "user_already_exists"
+	CodeEmailExists               Code = "email_exists"
+	CodeEmailNotConfirmed         Code = "email_not_confirmed"
+	CodeInvalidCredentials        Code = "invalid_credentials"
+	CodePhoneProviderDisabled     Code = "phone_provider_disabled"
+	CodeAnonymousProviderDisabled Code = "anonymous_provider_disabled"
+	CodeFeatureDisabled           Code = "feature_disabled"
+	CodeWeakPassword              Code = "weak_password"
+	CodeSamePassword              Code = "same_password"
+	CodeCurrentPasswordInvalid    Code = "current_password_invalid"
+	CodeInsufficientAAL           Code = "insufficient_aal"
+	CodeConflict                  Code = "conflict"
+	CodeOverRequestRateLimit      Code = "over_request_rate_limit"
+	CodeOverEmailSendRateLimit    Code = "over_email_send_rate_limit"
+	CodeRequestTimeout            Code = "request_timeout"
+)
+
+// Error is a refusal that the caller may read.
+type Error struct {
+	Code    Code
+	Message string
+	// Denied is set when the caller's own token, session or account is refused, whatever
+	// was asked for: 403 rather than 400 or 404.
+	Denied bool
+	// RetryAfter is when the caller may come again; zero when that would not help.
+	RetryAfter time.Duration
+	// Reasons are why a password is weak.
+	Reasons []password.Reason
+	// Cause is for the log only.
+	Cause error
+}
+
+func (e *Error) Error() string {
+	if e.Cause != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.Cause)
+	}
+	return fmt.Sprintf("%s: %s", e.Code, e.Message)
+}
+
+func (e *Error) Unwrap() error { return e.Cause }
+
+func refuse(code Code, message string) *Error { return &Error{Code: code, Message: message} }
+
+func deny(code Code, message string) *Error {
+	return &Error{Code: code, Message: message, Denied: true}
+}
+
+func invalidCredentials() *Error { return refuse(CodeInvalidCredentials, "Invalid login credentials") }
+
+func banned() *Error { return refuse(CodeUserBanned, "User is banned") }
+
+func unexpected(message string, cause error) *Error {
+	return &Error{Code: CodeUnexpectedFailure, Message: message, Cause: cause}
+}
+
+func weak(w *password.Weakness) *Error {
+	return &Error{Code: CodeWeakPassword, Message: w.Message, Reasons: w.Reasons}
+}

@@ -1,0 +1,56 @@
+package auth
+
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"basalt/auth/limit"
+)
+
+// How often a network, or somebody at one account, may try.
+
+func signUpRule() limit.Rule {
+	return limit.Rule{Name: "signup", Max: 10, Window: time.Hour}
+}
+
+func anonymousRule() limit.Rule {
+	return limit.Rule{Name: "anonymous", Max: 30, Window: time.Hour}
+}
+
+func refreshRule() limit.Rule {
+	return limit.Rule{Name: "refresh", Max: 150, Window: 5 * time.Minute}
+}
+
+func signInRule() limit.Rule {
+	return limit.Rule{Name: "signin", Max: 150, Window: 5 * time.Minute}
+}
+
+// guessRule is for one account from one network; it begins anew when the sign-in succeeds.
+func guessRule() limit.Rule {
+	return limit.Rule{Name: "guess", Max: 10, Window: 5 * time.Minute}
+}
+
+// siegeRule is for one account from everywhere. It does not bind networks in which the
+// account has a session, so that a siege does not lock its owner out.
+func siegeRule() limit.Rule {
+	return limit.Rule{Name: "siege", Max: 50, Window: 15 * time.Minute}
+}
+
+// changeRule is for guesses of the current password by somebody who holds a session.
+func changeRule() limit.Rule {
+	return limit.Rule{Name: "change", Max: 10, Window: 5 * time.Minute}
+}
+
+// mailRule is for mails to one address.
+func mailRule() limit.Rule {
+	return limit.Rule{Name: "mail", Max: 1, Window: time.Minute}
+}
+
+// count adds hits to a batch, but for callers that are never limited.
+func (s *Service) count(batch *pgx.Batch, caller Caller, hits ...limit.Hit) *limit.Verdict {
+	if caller.Trusted {
+		return &limit.Verdict{}
+	}
+	return s.limits.Queue(batch, hits...)
+}

@@ -1,0 +1,104 @@
+package password
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// ErrBusy is the refusal of a hash for which there is no room: the queue is full, or its
+// turn did not come within the wait.
+var ErrBusy = errors.New("too many passwords are being checked")
+
+// GateOptions bound the hashing of one process.
+type GateOptions struct {
+	// Slots is how many hashes run at once; 0 is one per processor. Each takes one
+	// processor and Parameters.MemoryKiB.
+	Slots int
+	// Queue is how many callers may wait; 0 is 64 per slot.
+	Queue int
+	// Wait is the longest wait for a slot; 0 is five seconds.
+	Wait time.Duration
+}
+
+// Gate admits hashes one by one per processor, first come first served: a flood of
+// sign-ins costs refusals, not the memory of the machine nor the speed of the data path.
+type Gate struct {
+	slots   chan struct{}
+	queue   int64
+	wait    time.Duration
+	waiting atomic.Int64
+	refused atomic.Int64
+}
+
+// Stats are the state of a gate.
+type Stats struct {
+	Slots, Running, Queued int
+	Refused                int64
+}
+
+// NewGate makes a gate.
+func NewGate(o GateOptions) *Gate {
+	if o.Slots <= 0 {
+		o.Slots = runtime.GOMAXPROCS(0)
+	}
+	if o.Queue <= 0 {
+		o.Queue = 64 * o.Slots
+	}
+	if o.Wait <= 0 {
+		o.Wait = 5 * time.Second
+	}
+	return &Gate{slots: make(chan struct{}, o.Slots), queue: int64(o.Queue), wait: o.Wait}
+}
+
+// Do runs work when its turn has come. It gives ErrBusy when there is no room, and the
+// context's error when the caller left first.
+func (g *Gate) Do(ctx context.Context, work func()) error {
+	if err := g.enter(ctx); err != nil {
+		return err
+	}
+	defer func() { <-g.slots }()
+	work()
+	return nil
+}
+
+func (g *Gate) enter(ctx context.Context) error {
+	select {
+	case g.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	if g.waiting.Add(1) > g.queue {
+		g.waiting.Add(-1)
+		g.refused.Add(1)
+		return ErrBusy
+	}
+	defer g.waiting.Add(-1)
+	timer := time.NewTimer(g.wait)
+	defer timer.Stop()
+	// Senders that block on a channel are served in the order of their coming.
+	select {
+	case g.slots <- struct{}{}:
+		return nil
+	case <-timer.C:
+		g.refused.Add(1)
+		return ErrBusy
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Stats gives the gate's state, for metrics.
+func (g *Gate) Stats() Stats {
+	return Stats{
+		Slots:   cap(g.slots),
+		Running: len(g.slots),
+		Queued:  int(g.waiting.Load()),
+		Refused: g.refused.Load(),
+	}
+}
+
+// RetryAfter is when a refused caller may come again.
+func (g *Gate) RetryAfter() time.Duration { return g.wait }

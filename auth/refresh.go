@@ -1,0 +1,223 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"basalt/auth/limit"
+)
+
+const (
+	// readRefresh finds a refresh token with its session, its account and the token that
+	// stands at the head of the session now.
+	readRefresh = `
+select` + userColumns + `,
+    r.token,
+    coalesce(r.revoked, false),
+    extract(epoch from clock_timestamp() - r.updated_at)::float8,
+    s.id,
+    coalesce(s.aal::text, 'aal1'),
+    coalesce(s.not_after <= clock_timestamp(), false),
+    coalesce((
+        select h.token
+        from auth.refresh_tokens h
+        where h.session_id = s.id
+        and h.revoked is not true
+        order by h.id desc
+        limit 1
+    ), ''),
+    (
+        select json_agg(json_build_object(
+            'method', a.authentication_method,
+            'timestamp', floor(extract(epoch from a.updated_at))::bigint
+        ) order by a.updated_at desc)
+        from auth.mfa_amr_claims a
+        where a.session_id = s.id
+    )
+from auth.refresh_tokens r
+join auth.sessions s on s.id = r.session_id
+join auth.users u on u.id = s.user_id
+where r.token = any($1)
+and u.deleted_at is null
+order by r.token = ($1::text[])[1] desc
+limit 1`
+
+	// rotate puts the successor in the place of a token, if that token is still the head
+	// and its session is still alive. Refreshes of one session wait for each other at the
+	// session's row; the second finds its token used, changes nothing, and reads again.
+	rotate = `
+with alive as (
+    select id, user_id
+    from auth.sessions
+    where id = $1
+    and (not_after is null or not_after > clock_timestamp())
+    for update
+),
+used as (
+    update auth.refresh_tokens r
+    set revoked = true,
+        updated_at = clock_timestamp()
+    from alive
+    where r.token = $2
+    and r.session_id = alive.id
+    and r.revoked is not true
+    returning alive.id, alive.user_id
+),
+next as (
+    insert into auth.refresh_tokens (instance_id, token, user_id, revoked, created_at, updated_at, parent, session_id)
+    select '00000000-0000-0000-0000-000000000000', $3, user_id::text, false, $4, $4, $2, id
+    from used
+)
+update auth.sessions s
+set refreshed_at = $4 at time zone 'utc',
+    updated_at = $4,
+    user_agent = $5,
+    ip = $6
+from used
+where s.id = used.id`
+
+	// A session that ends stays, with all its tokens used, as the record of its end. The row
+	// of the session is what decides: a refresh that is under way waits for it, and the
+	// second statement sees what that refresh wrote.
+	endSession = `
+update auth.sessions
+set not_after = least(not_after, clock_timestamp()),
+    updated_at = clock_timestamp()
+where id = $1`
+
+	revokeFamily = `
+update auth.refresh_tokens
+set revoked = true,
+    updated_at = clock_timestamp()
+where session_id = $1
+and revoked is not true`
+)
+
+const (
+	// rotateAttempts bounds how often a refresh reads again because others were first.
+	rotateAttempts = 5
+	// chainLength bounds how far the successor of a used token is followed: so many
+	// refreshes would have to be made within the reuse interval.
+	chainLength = 1000
+)
+
+// presented is a refresh token as the database knows it.
+type presented struct {
+	user    *User
+	stored  string
+	revoked bool
+	age     time.Duration
+	over    bool
+	head    string
+	standing
+}
+
+// Refresh gives new tokens for a refresh token. A token is good once; within the reuse
+// interval it gives its session's current successor again, after that its use shows that
+// it was stolen and ends the session.
+func (s *Service) Refresh(ctx context.Context, caller Caller, refresh Secret) (*Session, error) {
+	session, user, err := s.refresh(ctx, caller, refresh)
+	s.event(caller, "refresh", user, err)
+	return session, err
+}
+
+func (s *Service) refresh(ctx context.Context, caller Caller, refresh Secret) (*Session, uuid.UUID, error) {
+	if refresh == "" {
+		return nil, uuid.Nil, refuse(CodeValidationFailed, "refresh_token required")
+	}
+	refusal, err := s.admit(ctx, caller, limit.Hit{Rule: refreshRule(), Of: caller.network()})
+	switch {
+	case err != nil:
+		return nil, uuid.Nil, err
+	case refusal != nil:
+		return nil, uuid.Nil, tooOften(refusal)
+	}
+	for range rotateAttempts {
+		p, err := s.present(ctx, refresh)
+		if err != nil {
+			return nil, uuid.Nil, err
+		}
+		id := p.user.ID
+		switch {
+		case p.user.banned:
+			return nil, id, banned()
+		case p.revoked && (p.over || p.head == "" || p.age > s.options.ReuseInterval):
+			return nil, id, s.reused(ctx, caller, p)
+		case p.over:
+			return nil, id, refuse(CodeSessionExpired, "Invalid Refresh Token: Session Expired")
+		case p.revoked:
+			next, refusal := s.follow(refresh, p.head)
+			if refusal != nil {
+				return nil, id, refusal
+			}
+			session, err := s.issue(p.user, next, p.standing, now())
+			return session, id, err
+		}
+		at := now()
+		next := s.successor(refresh)
+		tag, err := s.pool.Exec(ctx, rotate, p.sessionID, p.stored, storedToken(next), at, caller.agent(), caller.ip())
+		if err != nil {
+			return nil, id, saveFailed("Database error granting user", err)
+		}
+		if tag.RowsAffected() == 1 {
+			session, err := s.issue(p.user, next, p.standing, at)
+			return session, id, err
+		}
+	}
+	return nil, uuid.Nil, refuse(CodeConflict, "Too many refreshes of one session at once, try again")
+}
+
+// present finds a refresh token.
+func (s *Service) present(ctx context.Context, refresh Secret) (*presented, error) {
+	p := &presented{}
+	var age float64
+	var methods []byte
+	var err error
+	p.user, err = scanUser(s.pool.QueryRow(ctx, readRefresh, candidates(refresh)),
+		&p.stored, &p.revoked, &age, &p.sessionID, &p.level, &p.over, &p.head, &methods)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, refuse(CodeRefreshTokenNotFound, "Invalid Refresh Token: Refresh Token Not Found")
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.age = time.Duration(age * float64(time.Second))
+	if len(methods) > 0 {
+		if err := json.Unmarshal(methods, &p.methods); err != nil {
+			return nil, fmt.Errorf("read authentication methods: %w", err)
+		}
+	}
+	return p, nil
+}
+
+// follow computes the successors of a used token up to the head of its session.
+func (s *Service) follow(refresh Secret, head string) (Secret, *Error) {
+	for range chainLength {
+		refresh = s.successor(refresh)
+		if storedToken(refresh) == head {
+			return refresh, nil
+		}
+	}
+	return "", refuse(CodeConflict, "Too many refreshes of one session at once, try again")
+}
+
+// reused ends the session of a token that comes back too late: one of two holders is a thief.
+func (s *Service) reused(ctx context.Context, caller Caller, p *presented) error {
+	if !p.over {
+		batch := &pgx.Batch{}
+		batch.Queue(endSession, p.sessionID)
+		batch.Queue(revokeFamily, p.sessionID)
+		if err := s.send(ctx, batch); err != nil {
+			return saveFailed("Database error revoking session", err)
+		}
+		s.log.Warn().Stringer("user_id", p.user.ID).Stringer("session_id", p.sessionID).
+			Str("request_id", caller.RequestID).Msg("a used refresh token came back: its session is ended")
+	}
+	return refuse(CodeRefreshTokenAlreadyUsed, "Invalid Refresh Token: Already Used")
+}

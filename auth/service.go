@@ -1,0 +1,241 @@
+package auth
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/rs/zerolog"
+
+	"basalt/auth/limit"
+	"basalt/auth/password"
+)
+
+// Options are the settings of a project's accounts.
+type Options struct {
+	// Issuer is the public URL of the accounts API, `https://host/auth/v1`: the `iss` of
+	// tokens and the base of the links in mails.
+	Issuer string
+	// SiteURL is where links in mails lead back to.
+	SiteURL string
+	// Autoconfirm makes sign-ups and new addresses good without a mail.
+	Autoconfirm bool
+	// DisableSignup refuses new accounts.
+	DisableSignup bool
+	// Anonymous allows accounts without any credential.
+	Anonymous bool
+	// MinPasswordLength in characters; 0 is password.DefaultMinLength.
+	MinPasswordLength int
+	// Passwords are Argon2id's costs; the zero value is password.Recommended.
+	Passwords password.Parameters
+	// Gate bounds the hashing.
+	Gate password.GateOptions
+	// TokenLife is how long an access token is good; 0 is an hour.
+	TokenLife time.Duration
+	// ReuseInterval is how long a used refresh token still gives its successor; 0 is ten seconds.
+	ReuseInterval time.Duration
+	// LimitsOff lets everybody try as often as they like. For tests.
+	LimitsOff bool
+	// Mail sends a mail; nil writes it to the log.
+	Mail func(context.Context, Mail) error
+	// Log takes the events of accounts.
+	Log zerolog.Logger
+}
+
+const (
+	defaultTokenLife     = time.Hour
+	defaultReuseInterval = 10 * time.Second
+
+	// audience is of all users: there is one instance.
+	audience = "authenticated"
+)
+
+// Service runs the flows of one project's accounts.
+type Service struct {
+	pool     *pgxpool.Pool
+	keys     *Keys
+	options  Options
+	policy   *password.Policy
+	gate     *password.Gate
+	dummy    string
+	limits   *limit.Limiter
+	chainKey []byte
+	log      zerolog.Logger
+}
+
+// New makes the service over a pool that connects as the owner of schema auth.
+func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
+	if o.Passwords == (password.Parameters{}) {
+		o.Passwords = password.Recommended()
+	}
+	if o.TokenLife <= 0 {
+		o.TokenLife = defaultTokenLife
+	}
+	if o.ReuseInterval <= 0 {
+		o.ReuseInterval = defaultReuseInterval
+	}
+	chain := hmac.New(sha256.New, []byte(keys.Secret.Reveal()))
+	chain.Write([]byte("basalt refresh token chain"))
+	return &Service{
+		pool:     pool,
+		keys:     keys,
+		options:  o,
+		policy:   password.NewPolicy(o.MinPasswordLength),
+		gate:     password.NewGate(o.Gate),
+		dummy:    o.Passwords.Dummy(),
+		limits:   &limit.Limiter{Off: o.LimitsOff},
+		chainKey: chain.Sum(nil),
+		log:      o.Log,
+	}
+}
+
+// Gate is where password hashes wait for their turn.
+func (s *Service) Gate() *password.Gate { return s.gate }
+
+// Settings are what clients may know about how accounts are set up.
+type Settings struct {
+	DisableSignup bool
+	Autoconfirm   bool
+	Anonymous     bool
+}
+
+// Settings gives what clients may know.
+func (s *Service) Settings() Settings {
+	return Settings{
+		DisableSignup: s.options.DisableSignup,
+		Autoconfirm:   s.options.Autoconfirm,
+		Anonymous:     s.options.Anonymous,
+	}
+}
+
+// Caller is where a request comes from.
+type Caller struct {
+	IP        netip.Addr
+	UserAgent string
+	RequestID string
+	// Trusted callers, those with the service key, are never limited.
+	Trusted bool
+}
+
+// ip is the caller's address for a column of type inet; NULL when it is unknown.
+func (c Caller) ip() *netip.Addr {
+	if !c.IP.IsValid() {
+		return nil
+	}
+	addr := c.IP.Unmap().WithZone("")
+	return &addr
+}
+
+// network is what is counted as one caller. A customer of an IPv6 network owns all
+// addresses of a /64.
+func (c Caller) network() string {
+	if !c.IP.IsValid() {
+		return "unknown"
+	}
+	addr := c.IP.Unmap()
+	if addr.Is6() {
+		prefix, _ := addr.WithZone("").Prefix(64)
+		return prefix.String()
+	}
+	return addr.String()
+}
+
+const maxUserAgent = 512
+
+// agent is the user agent in a form that a text column takes.
+func (c Caller) agent() string {
+	text := strings.ReplaceAll(strings.ToValidUTF8(c.UserAgent, ""), "\x00", "")
+	if len(text) > maxUserAgent {
+		text = strings.ToValidUTF8(text[:maxUserAgent], "")
+	}
+	return text
+}
+
+// now is the time that one flow writes everywhere: rows, tokens, answers.
+func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+
+// send runs a batch in one flight and one transaction.
+func (s *Service) send(ctx context.Context, batch *pgx.Batch) error {
+	return s.pool.SendBatch(ctx, batch).Close()
+}
+
+// hash hashes a new password when its turn has come.
+func (s *Service) hash(ctx context.Context, secret Secret) (string, error) {
+	var encoded string
+	var err error
+	if refusal := s.gated(ctx, func() { encoded, err = s.options.Passwords.Hash(secret.Reveal()) }); refusal != nil {
+		return "", refusal
+	}
+	if err != nil {
+		return "", unexpected("The password could not be hashed", err)
+	}
+	return encoded, nil
+}
+
+// matches checks a password when its turn has come. Without a stored hash it takes as long and fails.
+func (s *Service) matches(ctx context.Context, stored string, secret Secret) (bool, error) {
+	if stored == "" || !password.Readable(stored) || len(secret) > password.MaxBytes {
+		stored, secret = s.dummy, ""
+	}
+	var ok bool
+	var err error
+	if refusal := s.gated(ctx, func() { ok, err = password.Verify(stored, secret.Reveal()) }); refusal != nil {
+		return false, refusal
+	}
+	if err != nil {
+		return false, unexpected("The password could not be checked", err)
+	}
+	return ok, nil
+}
+
+func (s *Service) gated(ctx context.Context, work func()) error {
+	err := s.gate.Do(ctx, work)
+	if errors.Is(err, password.ErrBusy) {
+		return &Error{
+			Code:       CodeOverRequestRateLimit,
+			Message:    "Too many sign-ins at once, try again later",
+			RetryAfter: s.gate.RetryAfter(),
+		}
+	}
+	return err
+}
+
+// event writes one line for what happened to an account. It names the user by id alone.
+func (s *Service) event(caller Caller, what string, user uuid.UUID, err error) {
+	line := s.log.Info()
+	result := "ok"
+	var refusal *Error
+	switch {
+	case errors.As(err, &refusal):
+		result = string(refusal.Code)
+		if refusal.Code == CodeUnexpectedFailure {
+			line = s.log.Error().AnErr("error", refusal.Cause)
+		}
+	case err != nil:
+		line = s.log.Error().AnErr("error", err)
+		result = "failed"
+	}
+	if user != uuid.Nil {
+		line = line.Stringer("user_id", user)
+	}
+	if caller.IP.IsValid() {
+		line = line.Stringer("ip", caller.IP)
+	}
+	line.Str("request_id", caller.RequestID).Str("event", what).Str("result", result).Msg("auth")
+}
+
+func tooOften(r *limit.Refusal) *Error {
+	return &Error{
+		Code:       CodeOverRequestRateLimit,
+		Message:    fmt.Sprintf("Request rate limit reached, try again in %d seconds", int(r.RetryAfter.Seconds())),
+		RetryAfter: r.RetryAfter,
+	}
+}

@@ -1,0 +1,188 @@
+package auth
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"basalt/auth/token"
+)
+
+// Methods of signing in, as they stand in a token's `amr` (RFC 8176 and Supabase's own).
+const (
+	MethodPassword  = "password"
+	MethodAnonymous = "anonymous"
+)
+
+// Session is what a client holds after signing in.
+type Session struct {
+	AccessToken  Secret
+	RefreshToken Secret
+	ExpiresIn    time.Duration
+	ExpiresAt    time.Time
+	User         *User
+}
+
+// opening is a session that is about to be written.
+type opening struct {
+	id      uuid.UUID
+	refresh Secret
+	method  string
+	at      time.Time
+}
+
+func newOpening(method string, at time.Time) (opening, error) {
+	random := make([]byte, 32)
+	if _, err := rand.Read(random); err != nil {
+		return opening{}, fmt.Errorf("refresh token: %w", err)
+	}
+	return opening{
+		id:      uuid.New(),
+		refresh: Secret(base64.RawURLEncoding.EncodeToString(random)),
+		method:  method,
+		at:      at,
+	}, nil
+}
+
+// openSession continues a WITH whose step `signed` gives the account that signs in: it
+// writes the session, its first refresh token and how it came about. A flow's own
+// parameters begin at $7.
+const openSession = `
+opened as (
+    insert into auth.sessions (id, user_id, created_at, updated_at, aal, user_agent, ip)
+    select $1, id, $2, $2, 'aal1', $3, $4
+    from signed
+    returning id, user_id
+),
+refreshable as (
+    insert into auth.refresh_tokens (instance_id, token, user_id, revoked, created_at, updated_at, session_id)
+    select '00000000-0000-0000-0000-000000000000', $5, user_id::text, false, $2, $2, id
+    from opened
+),
+authenticated as (
+    insert into auth.mfa_amr_claims (id, session_id, created_at, updated_at, authentication_method)
+    select gen_random_uuid(), id, $2, $2, $6
+    from opened
+)`
+
+// parameters are those of openSession.
+func (o opening) parameters(caller Caller) []any {
+	return []any{o.id, o.at, caller.agent(), caller.ip(), storedToken(o.refresh), o.method}
+}
+
+// session signs the tokens of a session that has been written.
+func (s *Service) session(o opening, u *User) (*Session, error) {
+	return s.issue(u, o.refresh, standing{
+		sessionID: o.id,
+		level:     "aal1",
+		methods:   []methodClaim{{Method: o.method, Timestamp: o.at.Unix()}},
+	}, o.at)
+}
+
+// standing is what a session says about how its user proved who they are.
+type standing struct {
+	sessionID uuid.UUID
+	level     string
+	methods   []methodClaim
+}
+
+type methodClaim struct {
+	Method    string `json:"method"`
+	Timestamp int64  `json:"timestamp"`
+}
+
+type accessClaims struct {
+	Issuer       string          `json:"iss"`
+	Subject      uuid.UUID       `json:"sub"`
+	Audience     string          `json:"aud"`
+	ExpiresAt    int64           `json:"exp"`
+	IssuedAt     int64           `json:"iat"`
+	Email        string          `json:"email"`
+	Phone        string          `json:"phone"`
+	AppMetadata  json.RawMessage `json:"app_metadata"`
+	UserMetadata json.RawMessage `json:"user_metadata"`
+	Role         string          `json:"role"`
+	Level        string          `json:"aal"`
+	Methods      []methodClaim   `json:"amr"`
+	SessionID    uuid.UUID       `json:"session_id"`
+	Anonymous    bool            `json:"is_anonymous"`
+}
+
+func (s *Service) issue(u *User, refresh Secret, st standing, at time.Time) (*Session, error) {
+	expires := at.Add(s.options.TokenLife)
+	claims := accessClaims{
+		Issuer: s.options.Issuer, Subject: u.ID, Audience: u.Audience,
+		ExpiresAt: expires.Unix(), IssuedAt: at.Unix(),
+		Email: u.Email, Phone: u.Phone,
+		AppMetadata: u.AppMetadata, UserMetadata: u.UserMetadata,
+		Role: u.Role, Level: st.level, Methods: st.methods, SessionID: st.sessionID, Anonymous: u.Anonymous,
+	}
+	signed, err := s.sign(claims)
+	if err == nil && len(signed) > token.MaxLength {
+		// Headers have an end. Users write user_metadata themselves, so it is what may be
+		// left out; the answer beside the token still has it.
+		s.log.Warn().Stringer("user_id", u.ID).Int("bytes", len(signed)).
+			Msg("user_metadata is too large for an access token and is left out of it")
+		claims.UserMetadata = json.RawMessage(`{}`)
+		signed, err = s.sign(claims)
+	}
+	if err != nil {
+		return nil, unexpected("The access token could not be signed", err)
+	}
+	return &Session{
+		AccessToken:  Secret(signed),
+		RefreshToken: refresh,
+		ExpiresIn:    s.options.TokenLife,
+		ExpiresAt:    expires,
+		User:         u,
+	}, nil
+}
+
+func (s *Service) sign(claims accessClaims) (string, error) {
+	text, err := json.Marshal(claims)
+	if err != nil {
+		return "", err
+	}
+	return token.Sign(text, s.keys.Secret.Reveal(), s.keys.KeyID)
+}
+
+const storedPrefix = "sha256:"
+
+// storedToken is what the database knows of a refresh token: whoever reads the table
+// cannot use what stands there.
+func storedToken(refresh Secret) string {
+	digest := sha256.Sum256([]byte(refresh))
+	return storedPrefix + hex.EncodeToString(digest[:])
+}
+
+// candidates are the forms in which a refresh token may stand in the database: its hash,
+// or the text itself in rows that came with a dump. A text that looks like our hash is
+// never tried as itself, since it has a colon in it.
+func candidates(refresh Secret) []string {
+	text := refresh.Reveal()
+	if strings.ContainsFunc(text, outsideTokens) {
+		return []string{storedToken(refresh)}
+	}
+	return []string{storedToken(refresh), text}
+}
+
+func outsideTokens(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+}
+
+// successor is the refresh token that follows another. It is computed, not drawn, so that
+// a client which lost the answer, or a second tab, is given the same one again although
+// the database holds only its hash. Without the project's secret nobody can compute it.
+func (s *Service) successor(refresh Secret) Secret {
+	chain := hmac.New(sha256.New, s.chainKey)
+	chain.Write([]byte(refresh.Reveal()))
+	return Secret(base64.RawURLEncoding.EncodeToString(chain.Sum(nil)))
+}

@@ -1,0 +1,156 @@
+package auth
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"basalt/auth/limit"
+)
+
+// Credentials are an address and a password.
+type Credentials struct {
+	Email    string
+	Phone    string
+	Password Secret
+}
+
+const (
+	// userToSignIn adds whether the account has a session in the caller's network place.
+	userToSignIn = `
+select` + userColumns + `,
+    exists (
+        select
+        from auth.sessions s
+        where s.user_id = u.id
+        and s.ip = $2
+    )
+from auth.users u
+where u.email = $1
+and not u.is_sso_user
+and u.deleted_at is null`
+
+	// signIn is the one update of an account that a sign-in makes. It checks once more what
+	// may have changed while the password was being hashed.
+	signIn = `
+with signed as (
+    update auth.users
+    set last_sign_in_at = $2,
+        updated_at = $2,
+        encrypted_password = coalesce($9, encrypted_password)
+    where id = $7
+    and encrypted_password = $8
+    and deleted_at is null
+    and (banned_until is null or banned_until <= now())
+    returning *
+),` + openSession + `
+select` + userColumns + `
+from signed u`
+)
+
+// SignIn opens a session for an address and its password. Unknown addresses, accounts
+// without a password and wrong passwords cannot be told apart.
+func (s *Service) SignIn(ctx context.Context, caller Caller, in Credentials) (*Session, error) {
+	session, user, err := s.signIn(ctx, caller, in)
+	s.event(caller, "signin", user, err)
+	return session, err
+}
+
+func (s *Service) signIn(ctx context.Context, caller Caller, in Credentials) (*Session, uuid.UUID, error) {
+	if in.Email == "" {
+		if in.Phone != "" {
+			return nil, uuid.Nil, refuse(CodePhoneProviderDisabled, "Phone logins are disabled")
+		}
+		return nil, uuid.Nil, refuse(CodeValidationFailed, "missing email or phone")
+	}
+	// An address that cannot be one is looked up all the same: it is nobody's.
+	email, refusal := normalizeEmail(in.Email)
+	if refusal != nil {
+		email = ""
+	}
+	user, err := s.lookUp(ctx, caller, email)
+	if err != nil {
+		return nil, uuid.Nil, err
+	}
+	stored := ""
+	id := uuid.Nil
+	if user != nil {
+		stored, id = user.passwordHash.Reveal(), user.ID
+	}
+	ok, err := s.matches(ctx, stored, in.Password)
+	switch {
+	case err != nil:
+		return nil, id, err
+	case !ok || user == nil:
+		return nil, id, invalidCredentials()
+	case user.banned:
+		return nil, id, banned()
+	case user.EmailConfirmedAt == nil:
+		return nil, id, refuse(CodeEmailNotConfirmed, "Email not confirmed")
+	}
+	var renewed *string
+	if s.options.Passwords.Outdated(stored) {
+		hash, err := s.hash(ctx, in.Password)
+		if err != nil {
+			return nil, id, err
+		}
+		renewed = &hash
+	}
+	at := now()
+	o, err := newOpening(MethodPassword, at)
+	if err != nil {
+		return nil, id, err
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(signIn, append(o.parameters(caller), id, stored, renewed)...).QueryRow(func(row pgx.Row) error {
+		user, err = scanUser(row)
+		return err
+	})
+	s.limits.Forget(batch, guessHit(caller, email))
+	err = s.send(ctx, batch)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, id, invalidCredentials()
+	}
+	if err != nil {
+		return nil, id, saveFailed("Database error granting user", err)
+	}
+	session, err := s.session(o, user)
+	return session, id, err
+}
+
+func guessHit(caller Caller, email string) limit.Hit {
+	return limit.Hit{Rule: guessRule(), Of: caller.network() + " " + email}
+}
+
+// lookUp counts the attempt and finds the account in one flight; nil is nobody. The counts
+// are the same for addresses without an account, and are made before the password is
+// looked at: attempts at the same moment cannot slip through together.
+func (s *Service) lookUp(ctx context.Context, caller Caller, email string) (*User, error) {
+	var user *User
+	var known bool
+	batch := &pgx.Batch{}
+	verdict := s.count(batch, caller,
+		limit.Hit{Rule: signInRule(), Of: caller.network()},
+		guessHit(caller, email),
+		limit.Hit{Rule: siegeRule(), Of: email},
+	)
+	batch.Queue(userToSignIn, email, caller.ip()).QueryRow(func(row pgx.Row) error {
+		var err error
+		if user, err = scanUser(row, &known); errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	if err := s.send(ctx, batch); err != nil {
+		return nil, err
+	}
+	if refusal := verdict.Refused(signInRule(), guessRule()); refusal != nil {
+		return nil, tooOften(refusal)
+	}
+	if refusal := verdict.Refused(siegeRule()); refusal != nil && !known {
+		return nil, tooOften(refusal)
+	}
+	return user, nil
+}

@@ -1,0 +1,74 @@
+package auth
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+)
+
+// Scope is which of a user's sessions a sign-out ends.
+type Scope string
+
+// The scopes of a sign-out.
+const (
+	ScopeGlobal Scope = "global"
+	ScopeLocal  Scope = "local"
+	ScopeOthers Scope = "others"
+)
+
+// endSessions deletes the sessions that a scope names, as long as the session that asks is
+// alive: a token that outlived its session ends nobody's.
+const endSessions = `
+delete from auth.sessions
+where user_id = $1
+and case $3
+    when 'global' then true
+    when 'local' then id = $2
+    when 'others' then id <> $2
+    else false
+end
+and (
+    $2 = '00000000-0000-0000-0000-000000000000'
+    or exists (
+        select
+        from auth.sessions own
+        where own.id = $2
+        and own.user_id = $1
+        and (own.not_after is null or own.not_after > now())
+    )
+)`
+
+// SignOut ends sessions. One that is over already is no error: its end was what was asked for.
+func (s *Service) SignOut(ctx context.Context, caller Caller, p *Principal, scope Scope) error {
+	err := s.signOut(ctx, p, scope)
+	s.event(caller, "signout", p.UserID, err)
+	return err
+}
+
+func (s *Service) signOut(ctx context.Context, p *Principal, scope Scope) error {
+	switch scope {
+	case "":
+		scope = ScopeGlobal
+	case ScopeGlobal, ScopeLocal, ScopeOthers:
+	default:
+		return refuse(CodeValidationFailed, "Unsupported logout scope")
+	}
+	if refusal := namesUser(p); refusal != nil {
+		return refusal
+	}
+	if _, err := s.pool.Exec(ctx, endSessions, p.UserID, p.SessionID, scope); err != nil {
+		return saveFailed("Error logging out user", err)
+	}
+	return nil
+}
+
+// namesUser refuses tokens that stand for no account: the API keys above all.
+func namesUser(p *Principal) *Error {
+	switch {
+	case p.Subject == "":
+		return deny(CodeBadJWT, "invalid claim: missing sub claim")
+	case p.UserID == uuid.Nil:
+		return deny(CodeBadJWT, "invalid claim: sub claim must be a UUID")
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package token
+
+import "fmt"
+
+// Code classes of a refusal. They are the REST dialect's own, so that the edge
+// can put them on the wire as they are.
+const (
+	// CodeUndecodable is a token that is no token of ours: shape, algorithm, key, signature.
+	CodeUndecodable = "PGRST301"
+	// CodeClaims is a genuine token whose claims forbid its use: times, audience, types.
+	CodeClaims = "PGRST303"
+	// CodeRole is a genuine token that names a role which nobody may become (SQLSTATE 22023).
+	CodeRole = "22023"
+)
+
+// Error is the refusal of a token. Its message never repeats any part of the token.
+type Error struct {
+	Code    string
+	Message string
+}
+
+func (e *Error) Error() string { return e.Code + ": " + e.Message }
+
+func undecodable(format string, args ...any) *Error {
+	return &Error{Code: CodeUndecodable, Message: fmt.Sprintf(format, args...)}
+}
+
+func badClaims(message string) *Error {
+	return &Error{Code: CodeClaims, Message: message}
+}
+
+// Expired is the refusal of a token whose time has passed.
+func Expired() *Error { return badClaims("JWT expired") }
+
+// UnknownRole is the refusal of a token whose role nobody may become. A role that
+// exists but is out of reach reads the same: its existence is not the caller's business.
+func UnknownRole(role string) *Error {
+	return &Error{Code: CodeRole, Message: fmt.Sprintf("role %q does not exist", role)}
+}

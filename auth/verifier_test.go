@@ -1,0 +1,172 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"basalt/auth/token"
+)
+
+const testSecret = "a secret that is longer than thirty-two bytes"
+
+func testKeys(t testing.TB) Keys {
+	t.Helper()
+	keys := Keys{Secret: testSecret, KeyID: token.SharedKeyID(testSecret)}
+	keys.AnonKey = signed(t, `{"iss":"supabase","role":"anon","iat":%d,"exp":%d}`, time.Now().Unix(), time.Now().Add(time.Hour).Unix())
+	keys.ServiceKey = Secret(signed(t, `{"iss":"supabase","role":"service_role","iat":%d,"exp":%d}`, time.Now().Unix(), time.Now().Add(time.Hour).Unix()))
+	return keys
+}
+
+func signed(t testing.TB, claims string, args ...any) string {
+	t.Helper()
+	raw, err := token.Sign(fmt.Appendf(nil, claims, args...), testSecret, token.SharedKeyID(testSecret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func TestVerifierTellsWhoIsCalling(t *testing.T) {
+	keys := testKeys(t)
+	v := NewVerifier(keys, VerifierOptions{})
+	user, session := uuid.New(), uuid.New()
+	exp := time.Now().Add(time.Hour).Unix()
+	for _, c := range []struct {
+		name, raw string
+		want      Principal
+	}{
+		{"the anon key", keys.AnonKey, Principal{Role: "anon", APIKeyOnly: true}},
+		{"the service key", keys.ServiceKey.Reveal(), Principal{Role: "service_role", APIKeyOnly: true}},
+		{"a user", signed(t, `{"sub":%q,"role":"authenticated","session_id":%q,"exp":%d}`, user, session, exp),
+			Principal{Role: "authenticated", UserID: user, SessionID: session, Subject: user.String()}},
+		{"a custom role", signed(t, `{"role":"reporter","exp":%d}`, exp), Principal{Role: "reporter"}},
+		{"a token without a role", signed(t, `{"sub":"7","exp":%d}`, exp), Principal{Role: "anon", Subject: "7"}},
+		{"a subject that only resembles a UUID", signed(t, `{"sub":"urn:uuid:%s","exp":%d}`, user, exp), Principal{Role: "anon", Subject: "urn:uuid:" + user.String()}},
+	} {
+		for range 2 {
+			got, err := v.Verify(c.raw)
+			if err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			if got.ExpiresAt.Unix() != exp && !got.APIKeyOnly {
+				t.Errorf("%s ends at %v", c.name, got.ExpiresAt)
+			}
+			if !strings.Contains(got.Claims, fmt.Sprintf(`"role":%q`, got.Role)) {
+				t.Errorf("%s has the claims %s", c.name, got.Claims)
+			}
+			bare := *got
+			bare.Claims, bare.ExpiresAt = "", time.Time{}
+			if bare != c.want {
+				t.Errorf("%s is %+v", c.name, bare)
+			}
+		}
+	}
+	if p := Nobody(); !p.Anonymous || p.Role != "anon" || p.Administers() {
+		t.Errorf("nobody is %+v", p)
+	}
+}
+
+func TestVerifierAsksForTheRoleEachTime(t *testing.T) {
+	var dropped atomic.Bool
+	v := NewVerifier(testKeys(t), VerifierOptions{RoleAllowed: func(role string) bool {
+		return role == "reporter" && !dropped.Load()
+	}})
+	raw := signed(t, `{"role":"reporter","exp":%d}`, time.Now().Add(time.Hour).Unix())
+	if _, err := v.Verify(raw); err != nil {
+		t.Fatal(err)
+	}
+	dropped.Store(true)
+	refusedAs(t, v, raw, token.CodeRole, `role "reporter" does not exist`)
+	refusedAs(t, v, signed(t, `{"role":"postgres","exp":%d}`, time.Now().Add(time.Hour).Unix()), token.CodeRole, `role "postgres" does not exist`)
+}
+
+func refusedAs(t *testing.T, v *Verifier, raw, code, message string) {
+	t.Helper()
+	_, err := v.Verify(raw)
+	var refusal *TokenError
+	if !errors.As(err, &refusal) || refusal.Code != code || refusal.Message != message {
+		t.Errorf("the refusal is %v, not %s %s", err, code, message)
+	}
+}
+
+func TestVerifierForgetsWhenKeysRotate(t *testing.T) {
+	keys := testKeys(t)
+	v := NewVerifier(keys, VerifierOptions{})
+	if _, err := v.Verify(keys.AnonKey); err != nil {
+		t.Fatal(err)
+	}
+	next := Keys{Secret: "an entirely different secret of enough bytes"}
+	v.Rotate(next)
+	refusedAs(t, v, keys.AnonKey, token.CodeUndecodable, "No suitable key or wrong key type")
+}
+
+func TestVerifierRefusesWhatItRememberedOnceItsTimeIsOver(t *testing.T) {
+	v := NewVerifier(testKeys(t), VerifierOptions{})
+	raw := signed(t, `{"role":"anon","exp":%d}`, time.Now().Add(time.Hour).Unix())
+	p, err := v.Verify(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Only the test may change what others share.
+	p.ExpiresAt = time.Now().Add(-token.Leeway - time.Second)
+	refusedAs(t, v, raw, token.CodeClaims, "JWT expired")
+}
+
+func TestVerifierRemembersABoundedNumber(t *testing.T) {
+	v := NewVerifier(testKeys(t), VerifierOptions{Remember: 64})
+	exp := time.Now().Add(time.Hour).Unix()
+	for i := range 1000 {
+		if _, err := v.Verify(signed(t, `{"n":%d,"exp":%d}`, i, exp)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := 0
+	for i := range v.state.Load().shards {
+		s := &v.state.Load().shards[i]
+		kept += len(s.young) + len(s.old)
+	}
+	if kept > 64 || kept < 16 {
+		t.Errorf("%d tokens are remembered", kept)
+	}
+}
+
+func TestRememberedTokensCostNoAllocation(t *testing.T) {
+	v := NewVerifier(testKeys(t), VerifierOptions{})
+	raw := signed(t, `{"sub":%q,"role":"authenticated","exp":%d}`, uuid.New(), time.Now().Add(time.Hour).Unix())
+	if _, err := v.Verify(raw); err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(100, func() { _, _ = v.Verify(raw) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkVerifyRemembered(b *testing.B) {
+	v := NewVerifier(testKeys(b), VerifierOptions{})
+	raw := signed(b, `{"sub":%q,"role":"authenticated","exp":%d}`, uuid.New(), time.Now().Add(time.Hour).Unix())
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := v.Verify(raw); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkVerifyFirst(b *testing.B) {
+	keys := testKeys(b)
+	v := NewVerifier(keys, VerifierOptions{})
+	raw := signed(b, `{"sub":%q,"role":"authenticated","exp":%d}`, uuid.New(), time.Now().Add(time.Hour).Unix())
+	b.ReportAllocs()
+	for b.Loop() {
+		v.Rotate(keys)
+		if _, err := v.Verify(raw); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

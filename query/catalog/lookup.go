@@ -1,0 +1,93 @@
+package catalog
+
+// Schemas gives the names of the exposed schemas, the default first.
+func (c *Catalog) Schemas() []string { return c.options.Schemas }
+
+// SchemaComment gives the comment of an exposed schema, "" when it has none.
+func (c *Catalog) SchemaComment(name string) string {
+	if s := c.schemas[name]; s != nil {
+		return s.comment
+	}
+	return ""
+}
+
+// Relations gives the relations of an exposed schema by name.
+func (c *Catalog) Relations(schema string) []*Relation {
+	if s := c.schemas[schema]; s != nil {
+		return s.relations
+	}
+	return nil
+}
+
+// RoutinesOf gives the routines of an exposed schema by name.
+func (c *Catalog) RoutinesOf(schema string) []*Routine {
+	if s := c.schemas[schema]; s != nil {
+		return s.routines
+	}
+	return nil
+}
+
+// FindRelationships gives the relationships that lead from a relation to what a request calls target, as far as the
+// hints allow: one is the answer, several are ambiguous. Relations and functions outside of the request's schema do
+// not count.
+func (c *Catalog) FindRelationships(from Name, schema, target string, hints []string) []*Relationship {
+	var found []*Relationship
+	for _, r := range c.relationships[from] {
+		if r.answers(schema, target, hints) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// answers says whether a request means this relationship.
+//
+// Without a hint the target is the other relation, the foreign key's constraint, or its one column (to-one). With
+// hints it is the other relation. A relation's references to itself have two directions with all names in common:
+// there the relation's name means the many (rows that refer to this one) and the column's name the one.
+func (r *Relationship) answers(schema, target string, hints []string) bool {
+	if r.Function != nil {
+		return r.Function.Name == Name{schema, target}
+	}
+	if r.To.Name.Schema != schema {
+		return false
+	}
+	byName := r.To.Name.Name == target
+	if len(hints) == 0 {
+		byColumn := !r.Inverse && len(r.Columns) == 1 && r.Columns[0].From.Name == target
+		if r.Self {
+			return byName && r.Inverse || byColumn
+		}
+		return byName || byColumn || r.Junction == nil && r.Constraint == target
+	}
+	if !byName || r.Self && r.Junction == nil && !r.Inverse {
+		return false
+	}
+	for _, hint := range hints {
+		if !r.matches(hint) {
+			return false
+		}
+	}
+	return true
+}
+
+// matches says whether a hint fits: the junction, the constraint, or the one column of the foreign key on either
+// side. Where both ends are one relation only the column of the referring side tells anything, and of a junction
+// the constraint towards the target.
+func (r *Relationship) matches(hint string) bool {
+	if r.Junction != nil {
+		return hint == r.Junction.Table.Name.Name || r.Self && hint == r.Junction.ConstraintTo
+	}
+	if r.Constraint == hint {
+		return true
+	}
+	if len(r.Columns) != 1 {
+		return false
+	}
+	return r.Columns[0].To.Name == hint || !r.Self && r.Columns[0].From.Name == hint
+}
+
+// SearchPath gives the schemas along which names are looked for in requests to a schema: that one, then the extra ones.
+func (c *Catalog) SearchPath(schema string) []string {
+	return append([]string{schema}, c.options.ExtraSearchPath...)
+}

@@ -1,0 +1,157 @@
+package query
+
+import (
+	"bytes"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// CellForm is how a cell of a JSON body becomes the text that a column's input function reads. Cells of other bodies
+// are such text already.
+type CellForm byte
+
+// The forms. In each of them null is NULL.
+const (
+	PlainCell     CellForm = iota // strings unquoted, other tokens as they stand
+	JSONCell                      // the token itself: of json and jsonb columns
+	ArrayCell                     // arrays as PostgreSQL spells them, elements in plain form; other tokens plain
+	JSONArrayCell                 // the same with elements as tokens: of json[] and jsonb[] columns
+)
+
+// AppendCellText writes a cell as its column's input function reads it, or tells that it is NULL.
+func AppendCellText(dst, cell []byte, format PayloadFormat, form CellForm) (out []byte, null bool) {
+	var w cellWriter
+	text, null := w.text(cell, format, form)
+	return append(dst, text...), null
+}
+
+// AppendCellArray writes the cells of one key in all rows as an array literal, NULL where a cell is null or absent.
+func AppendCellArray(dst []byte, p *Payload, key int, form CellForm) []byte {
+	var w cellWriter
+	dst = append(dst, '{')
+	for row := range p.Rows {
+		if row > 0 {
+			dst = append(dst, ',')
+		}
+		if text, null := w.text(p.Cell(row, key), p.Format, form); null {
+			dst = append(dst, "NULL"...)
+		} else {
+			dst = appendElement(dst, text)
+		}
+	}
+	return append(dst, '}')
+}
+
+// AppendGivenArray writes which rows have a key, as an array literal of booleans.
+func AppendGivenArray(dst []byte, p *Payload, key int) []byte {
+	dst = append(dst, '{')
+	for row := range p.Rows {
+		if row > 0 {
+			dst = append(dst, ',')
+		}
+		if p.Cell(row, key) != nil {
+			dst = append(dst, 't')
+		} else {
+			dst = append(dst, 'f')
+		}
+	}
+	return append(dst, '}')
+}
+
+// cellWriter keeps the memory of texts that are not in the body as they are.
+type cellWriter struct{ scratch []byte }
+
+// text gives a cell's text, valid until the next call.
+func (w *cellWriter) text(cell []byte, format PayloadFormat, form CellForm) (text []byte, null bool) {
+	switch {
+	case cell == nil:
+		return nil, true
+	case format != JSON:
+		return cell, false
+	case cell[0] == 'n':
+		return nil, true
+	case form == JSONCell:
+		return cell, false
+	case cell[0] == '"':
+		inside := cell[1 : len(cell)-1]
+		if bytes.IndexByte(inside, '\\') < 0 {
+			return inside, false
+		}
+		w.scratch = appendUnescaped(w.scratch[:0], inside)
+		return w.scratch, false
+	case cell[0] == '[' && form != PlainCell:
+		w.scratch = appendArray(w.scratch[:0], cell, form)
+		return w.scratch, false
+	}
+	return cell, false
+}
+
+// appendArray writes a JSON array as an array literal. The reader has bounded how deep it is.
+func appendArray(dst, array []byte, form CellForm) []byte {
+	s := jsonScanner{text: array}
+	open := byte('{')
+	// The reader has found the text valid, so that there is no error to look at.
+	_ = s.elements(func() error {
+		dst = append(dst, open)
+		open = ','
+		start := s.pos
+		err := s.value(0)
+		dst = appendArrayElement(dst, array[start:s.pos], form)
+		return err
+	})
+	if open == '{' {
+		dst = append(dst, '{')
+	}
+	return append(dst, '}')
+}
+
+func appendArrayElement(dst, element []byte, form CellForm) []byte {
+	switch {
+	case element[0] == 'n':
+		return append(dst, "NULL"...)
+	case element[0] == '[':
+		return appendArray(dst, element, form)
+	case element[0] != '"' || form == JSONArrayCell:
+		return appendElement(dst, element)
+	}
+	inside := element[1 : len(element)-1]
+	if bytes.IndexByte(inside, '\\') >= 0 {
+		inside = appendUnescaped(nil, inside)
+	}
+	return appendElement(dst, inside)
+}
+
+// appendUnescaped writes what the inside of a JSON string stands for. It must be valid.
+func appendUnescaped(dst, inside []byte) []byte {
+	for {
+		at := bytes.IndexByte(inside, '\\')
+		if at < 0 {
+			return append(dst, inside...)
+		}
+		dst = append(dst, inside[:at]...)
+		c := inside[at+1]
+		inside = inside[at+2:]
+		switch c {
+		case 'b':
+			dst = append(dst, '\b')
+		case 'f':
+			dst = append(dst, '\f')
+		case 'n':
+			dst = append(dst, '\n')
+		case 'r':
+			dst = append(dst, '\r')
+		case 't':
+			dst = append(dst, '\t')
+		case 'u':
+			r, _ := hexRune(inside)
+			inside = inside[4:]
+			if utf16.IsSurrogate(r) {
+				low, _ := hexRune(inside[2:])
+				r, inside = utf16.DecodeRune(r, low), inside[6:]
+			}
+			dst = utf8.AppendRune(dst, r)
+		default:
+			dst = append(dst, c)
+		}
+	}
+}

@@ -1,0 +1,267 @@
+package plan
+
+import (
+	"basalt/query"
+	"basalt/query/catalog"
+)
+
+// Write is an insert, update, upsert or delete with every name resolved.
+type Write struct {
+	Action   query.Action
+	Relation *catalog.Relation
+	// Columns are set from the payload, in the order of its keys.
+	Columns []WriteColumn
+	Payload PayloadForm
+	// Nothing says that there is nothing to write: no rows, or no columns to change.
+	Nothing bool
+	// DefaultColumn takes its default in every row of a payload that names no column; nil otherwise.
+	DefaultColumn *catalog.Column
+	// Defaults says that a row takes the column's default where it lacks the key, instead of NULL.
+	Defaults bool
+	Conflict *Conflict
+	// Where are the conditions on the rows to change (of PUT: on the row to be written).
+	Where []Predicate
+	// Keys are given back for the Location header.
+	Keys []*catalog.Column
+	// Returning is what is shown of the rows written, nil for nothing. Its conditions are those of embeds only.
+	Returning *Node
+}
+
+// WriteColumn is a column that takes its value from a key of the payload.
+type WriteColumn struct {
+	Column *catalog.Column
+	Key    int // in Payload.Keys
+}
+
+// PayloadForm is how the payload's values travel.
+type PayloadForm byte
+
+// The forms.
+const (
+	NoPayload PayloadForm = iota
+	// OneRow binds one parameter for each column.
+	OneRow
+	// ManyRows binds one array for each column.
+	ManyRows
+	// WholeBody binds the JSON body itself, for columns of composites: only PostgreSQL knows how to make those from
+	// JSON.
+	WholeBody
+)
+
+// Conflict is what happens to rows whose key is there already.
+type Conflict struct {
+	Target []*catalog.Column // empty: any key
+	Update []*catalog.Column // set from the new row; empty: the row there stays
+}
+
+// NewWrite plans a write to a relation. Its errors are of type *Error.
+func NewWrite(c *catalog.Catalog, r *query.Request) (*Write, error) {
+	p := &planner{catalog: c, request: r}
+	relation, err := p.relation()
+	if err != nil {
+		return nil, err
+	}
+	w := &Write{Action: r.Action, Relation: relation}
+	if err := p.columns(w); err != nil {
+		return nil, err
+	}
+	if r.Action == query.Put {
+		if err := p.put(w); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.conflict(w); err != nil {
+		return nil, err
+	}
+	if err := p.returning(w); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// columns finds the columns that the payload sets and how it travels.
+func (p *planner) columns(w *Write) error {
+	payload := p.request.Payload
+	if payload == nil {
+		return nil
+	}
+	keys := make(map[string]int, len(payload.Keys))
+	for i, key := range payload.Keys {
+		keys[key] = i
+	}
+	names := payload.Keys
+	if p.request.Query.HasColumns {
+		names = p.request.Query.Columns
+	}
+	nested := false
+	for _, name := range names {
+		column := w.Relation.Column(name)
+		if column == nil {
+			return &Error{
+				Code:    "PGRST204",
+				Message: "Could not find the '" + name + "' column of '" + w.Relation.Name.Name + "' in the schema cache",
+			}
+		}
+		key, ok := keys[name]
+		if !ok {
+			continue // no row has it
+		}
+		nested = nested || madeFromJSON(column.Type)
+		w.Columns = append(w.Columns, WriteColumn{column, key})
+	}
+	w.Nothing = payload.Rows == 0 || w.Action == query.Update && len(w.Columns) == 0
+	if w.Action == query.Update && payload.Rows > 1 {
+		return &Error{Code: "PGRST102", Message: "The body of an update must be one object"}
+	}
+	w.Defaults = p.request.Prefer.Missing == query.MissingDefault
+	switch {
+	case len(w.Columns) == 0:
+		w.Payload = NoPayload
+		if payload.Rows > 1 {
+			return w.chooseDefault()
+		}
+	case nested && payload.Format == query.JSON:
+		w.Payload = WholeBody
+	case payload.Rows == 1 && !payload.Ragged && !p.request.Query.HasColumns:
+		w.Payload = OneRow
+	default:
+		w.Payload = ManyRows
+	}
+	return nil
+}
+
+// madeFromJSON says that only PostgreSQL knows how to make values of a type from JSON: composites and arrays of them.
+func madeFromJSON(t *catalog.Type) bool {
+	t = t.Underlying()
+	if t.Elem != nil {
+		t = t.Elem.Underlying()
+	}
+	return t.Kind == catalog.CompositeType
+}
+
+// chooseDefault finds a column to stand for rows that name none.
+func (w *Write) chooseDefault() error {
+	for _, column := range w.Relation.Columns {
+		if !column.Generated && column.Identity == 0 {
+			w.DefaultColumn = column
+			return nil
+		}
+	}
+	return notImplemented("Several rows without any key can not be inserted into a table of generated columns only.")
+}
+
+// put checks that the filters name the one row of the payload by its primary key.
+func (p *planner) put(w *Write) error {
+	filters := map[string]bool{}
+	for i := range p.request.Query.Where {
+		c := &p.request.Query.Where[i]
+		if c.Logic != query.Compare || c.Negated || len(c.Path) > 0 || len(c.Field.Path) > 0 ||
+			c.Operator.Name != "eq" || c.Quantifier != query.NoQuantifier || filters[c.Field.Name] {
+			return putFilters()
+		}
+		filters[c.Field.Name] = true
+	}
+	set := map[*catalog.Column]bool{}
+	for _, column := range w.Columns {
+		set[column.Column] = true
+	}
+	for _, key := range w.Relation.PrimaryKey {
+		if !filters[key.Name] {
+			return putFilters()
+		}
+		if !set[key] {
+			return PutMismatch()
+		}
+	}
+	if len(filters) != len(w.Relation.PrimaryKey) || len(filters) == 0 {
+		return putFilters()
+	}
+	if p.request.Payload.Rows != 1 {
+		return PutMismatch()
+	}
+	return nil
+}
+
+func putFilters() error {
+	return &Error{Code: "PGRST105", Message: "Filters must include all and only primary key columns with 'eq' operators"}
+}
+
+// PutMismatch is the error of a PUT whose body is not the one row that its filters name.
+func PutMismatch() error {
+	return &Error{Code: "PGRST115", Message: "Payload values do not match URL in primary key column(s)"}
+}
+
+// conflict plans what happens to rows whose key is there already.
+func (p *planner) conflict(w *Write) error {
+	r := p.request
+	merge := r.Action == query.Put || r.Prefer.Resolution == query.MergeDuplicates
+	if r.Action != query.Put && (r.Action != query.Insert || r.Prefer.Resolution == query.ResolutionNone) {
+		return nil
+	}
+	conflict := &Conflict{Target: w.Relation.PrimaryKey}
+	if r.Action == query.Insert && len(r.Query.OnConflict) > 0 {
+		conflict.Target = nil
+		for _, name := range r.Query.OnConflict {
+			column := w.Relation.Column(name)
+			if column == nil {
+				return columnNotFound(&Source{Name: w.Relation.Name.Name, Columns: w.Relation.Columns}, name)
+			}
+			conflict.Target = append(conflict.Target, column)
+		}
+	}
+	if len(conflict.Target) == 0 {
+		return nil
+	}
+	if merge {
+		target := map[*catalog.Column]bool{}
+		for _, column := range conflict.Target {
+			target[column] = true
+		}
+		beyond := false
+		for _, column := range w.Columns {
+			conflict.Update = append(conflict.Update, column.Column)
+			beyond = beyond || !target[column.Column]
+		}
+		if !beyond && r.Action == query.Insert {
+			conflict.Update = nil
+		}
+	}
+	w.Conflict = conflict
+	return nil
+}
+
+// returning plans what is shown of the rows written, and the conditions on the rows to change.
+func (p *planner) returning(w *Write) error {
+	source := RelationSource(w.Relation)
+	root := &Node{Source: source, Limit: query.None, Offset: query.None}
+	var err error
+	if p.request.Returning == query.ReturnRows {
+		if root, err = p.tree(source); err != nil {
+			return err
+		}
+		w.Returning = root
+	}
+	if p.request.Returning == query.ReturnKey {
+		w.Keys = w.Relation.PrimaryKey
+	}
+	for i := range p.request.Query.Where {
+		c := &p.request.Query.Where[i]
+		if len(c.Path) > 0 && w.Returning == nil {
+			continue // a condition on rows that are not shown
+		}
+		if err := p.condition(root, c); err != nil {
+			return err
+		}
+	}
+	if err := root.bearable(); err != nil {
+		return err
+	}
+	w.Where, root.Where = root.Where, nil
+	if w.Returning == nil {
+		return nil
+	}
+	if err := p.orders(root); err != nil {
+		return err
+	}
+	return p.ranges(root)
+}

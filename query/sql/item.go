@@ -1,0 +1,177 @@
+package sql
+
+import (
+	"strconv"
+
+	"basalt/query"
+	"basalt/query/pgjson"
+	"basalt/query/plan"
+)
+
+// Names of the columns of subqueries: what is shown, and what the level above orders by.
+func showName(i int) string  { return "c" + strconv.Itoa(i+1) }
+func orderName(i int) string { return "o" + strconv.Itoa(i+1) }
+
+// wrap turns an expression just written, which began at start, into the one that is sent.
+type wrap func(b *builder, s *scope, item *plan.Item, start int)
+
+// items writes what is shown of a node's rows, each under a name of its own when named.
+func (b *builder) items(s *scope, named bool, w wrap) {
+	for i := range s.node.Items {
+		if i > 0 {
+			b.write(", ")
+		}
+		item := &s.node.Items[i]
+		start := len(b.text)
+		b.item(s, item)
+		if w != nil {
+			w(b, s, item, start)
+		}
+		if named {
+			b.write(" as ", showName(i))
+		}
+	}
+}
+
+// item writes the value of an item as PostgreSQL has it.
+func (b *builder) item(s *scope, item *plan.Item) {
+	start := len(b.text)
+	switch item.Kind {
+	case plan.FieldItem:
+		b.field(s, &item.Field)
+	case plan.RowItem:
+		if item.Aggregate != "" {
+			b.write("*")
+		} else {
+			b.write("1") // what is not null wherever there is a row
+		}
+	case plan.EmbedItem:
+		b.embedded(s, item.Embed)
+	case plan.SpreadItem:
+		b.write(s.join(item.Embed), ".", showName(item.Index))
+	}
+	b.cast(start, item.Cast)
+	if item.Aggregate != "" {
+		b.enclose(start, item.Aggregate+"(", ")")
+	}
+	b.cast(start, item.AggCast)
+}
+
+func (b *builder) cast(start int, to plan.Cast) {
+	if to.Type != nil {
+		b.enclose(start, "(", ")::"+to.SQL)
+	}
+}
+
+// enclose puts text around what was written since start.
+func (b *builder) enclose(start int, before, after string) {
+	b.write(before, after)
+	copy(b.text[start+len(before):], b.text[start:len(b.text)-len(before)-len(after)])
+	copy(b.text[start:], before)
+	copy(b.text[len(b.text)-len(after):], after)
+}
+
+// wrapped is the wrap of values that are shown: what the JSON writer cannot read goes as json.
+func wrapped(b *builder, s *scope, item *plan.Item, start int) {
+	t := item.Type
+	if t == nil {
+		return
+	}
+	switch {
+	case t.JSONCast.Name != "" && item.Aggregate == "":
+		b.enclose(start, string(appendName(nil, t.JSONCast))+"(", ")")
+		if s.comparable {
+			b.enclose(start, "(", ")::jsonb")
+		}
+	case s.comparable && (!pgjson.Native(t) || t.Underlying().OID == jsonOID):
+		b.enclose(start, "to_jsonb(", ")")
+	case !pgjson.Native(t):
+		b.enclose(start, "to_json(", ")")
+	}
+}
+
+const jsonOID = 114
+
+// field writes a column, a computed column, or a place inside of one.
+func (b *builder) field(s *scope, f *plan.Field) {
+	start := len(b.text)
+	if f.Column != nil {
+		b.column(s.alias, f.Column)
+	} else {
+		b.name(f.Computed.Name)
+		b.write("(")
+		b.row(s)
+		b.write(")")
+	}
+	if len(f.Path) == 0 {
+		return
+	}
+	if f.ToJSON {
+		b.enclose(start, "to_jsonb(", ")")
+	}
+	for i := range f.Path {
+		b.step(&f.Path[i])
+	}
+	b.enclose(start, "(", ")")
+}
+
+func (b *builder) step(step *query.Step) {
+	if step.AsText {
+		b.write(" ->> ")
+	} else {
+		b.write(" -> ")
+	}
+	if step.Index {
+		b.constant(step.Key, "::int")
+	} else {
+		b.constant(step.Key, "::text")
+	}
+}
+
+// row writes a whole row as an argument. The star keeps a column named like the alias from being meant; the cast
+// gives a row that comes out of a subquery its relation's type.
+func (b *builder) row(s *scope) {
+	b.write("(", s.alias, ".*)::")
+	b.name(s.node.Source.Relation.Name)
+}
+
+// columns describes what items writes.
+func columns(n *plan.Node) []pgjson.Column {
+	list := make([]pgjson.Column, len(n.Items))
+	for i := range n.Items {
+		list[i] = column(&n.Items[i])
+	}
+	return list
+}
+
+func column(item *plan.Item) pgjson.Column {
+	switch {
+	case item.Kind == plan.EmbedItem && item.Embed.ToOne():
+		return pgjson.NewColumn(item.Name, pgjson.Record, columns(item.Embed.Node)...)
+	case item.Kind == plan.EmbedItem:
+		return pgjson.NewColumn(item.Name, pgjson.Records, columns(item.Embed.Node)...)
+	case item.Kind != plan.SpreadItem || item.Aggregate != "":
+		return pgjson.NewColumn(item.Name, pgjson.Scalar)
+	}
+	below := &item.Embed.Node.Items[item.Index]
+	switch {
+	case item.Embed.ToOne():
+		return column(below)
+	case needsRow(below):
+		return pgjson.NewColumn(item.Name, pgjson.List, column(below))
+	default:
+		return pgjson.NewColumn(item.Name, pgjson.List)
+	}
+}
+
+// needsRow says that a value cannot be an element of an array as it is: PostgreSQL has no arrays of arrays of
+// different lengths. It becomes the only field of a record.
+func needsRow(item *plan.Item) bool {
+	switch {
+	case item.List, item.Kind == plan.EmbedItem:
+		return true
+	case item.Kind == plan.SpreadItem && item.Aggregate == "":
+		return needsRow(&item.Embed.Node.Items[item.Index])
+	}
+	return item.Type != nil && pgjson.Native(item.Type) && item.Type.Underlying().Category == 'A'
+}

@@ -1,0 +1,7 @@
+select
+  l.enumtypid,
+  l.enumlabel
+from pg_enum l
+order by
+  l.enumtypid,
+  l.enumsortorder

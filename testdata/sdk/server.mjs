@@ -1,0 +1,70 @@
+// Starts a Basalt of its own for a test file: a fresh data folder, a free port, its own PostgreSQL.
+import { spawn, execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { createClient } from '@supabase/supabase-js'
+import pg from 'pg'
+import ws from 'ws'
+
+const binary = fileURLToPath(new URL('../../bin/basalt', import.meta.url))
+
+export async function start(...flags) {
+  const data = mkdtempSync(join(tmpdir(), 'basalt-sdk-'))
+  const child = spawn(binary, ['serve', '--data', data, '--listen', '127.0.0.1:0', '--log-format', 'json', ...flags],
+    { stdio: ['ignore', 'ignore', 'pipe'] })
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  const lines = []
+  const ready = await new Promise((resolve, reject) => {
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      lines.push(line)
+      if (line.includes('"message":"ready"') || line.includes('"msg":"ready"')) resolve(JSON.parse(line))
+    })
+    ended.then((code) => reject(new Error(`basalt serve ended with ${code}:\n${lines.join('\n')}`)))
+  })
+  const keys = Object.fromEntries(execFileSync(binary, ['keys', '--env', '--data', data], { encoding: 'utf8' })
+    .trim().split('\n').map((line) => {
+      const at = line.indexOf('=')
+      return [line.slice(0, at), line.slice(at + 1).replace(/^'(.*)'$/, '$1')]
+    }))
+  const sql = new pg.Client({ connectionString: keys.DATABASE_URL })
+  await sql.connect()
+  return {
+    url: ready.api_url,
+    keys,
+    log: lines,
+    sql: (text, values) => sql.query(text, values),
+    // Node before 22 has no WebSocket of its own; the library asks for one then.
+    client: (key = keys.ANON_KEY) => createClient(ready.api_url, key, {
+      auth: { persistSession: false, autoRefreshToken: false },
+      ...(globalThis.WebSocket ? {} : { realtime: { transport: ws } }),
+    }),
+    async stop() {
+      await sql.end()
+      child.kill('SIGTERM')
+      await ended
+      rmSync(data, { recursive: true, force: true })
+    },
+  }
+}
+
+// Waits until a condition holds: DDL reaches the schema cache within a second.
+export async function until(condition, what = 'the condition', milliseconds = 5000) {
+  const end = Date.now() + milliseconds
+  for (;;) {
+    if (await condition()) return
+    if (Date.now() > end) throw new Error(`${what} did not come true within ${milliseconds} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+// Waits until the server knows a relation.
+export function known(basalt, relation) {
+  return until(async () => {
+    const answer = await fetch(`${basalt.url}/rest/v1/${relation}?limit=0`, { headers: { apikey: basalt.keys.SERVICE_ROLE_KEY } })
+    await answer.arrayBuffer()
+    return answer.ok
+  }, `${relation} in the schema cache`)
+}
