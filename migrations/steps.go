@@ -108,7 +108,7 @@ where m.member = 'authenticator'::regrole
 			// later granted to authenticator.
 			what:       "the connecting user may become what authenticator may become",
 			afterRoles: true,
-			done:       canBecome("authenticator"),
+			done:       `select ` + canBecome(user, "to_regrole('authenticator')"),
 			apply:      fmt.Sprintf(`grant authenticator to %s;`, me),
 		},
 		{
@@ -128,26 +128,20 @@ cross join (values ('public'), ('auth'), ('extensions')) as s (name)`,
 			apply:    createRoles(dumpRoleRows),
 		},
 		{
+			// Never the power of a superuser, which "postgres" mostly is.
 			what:     "the connecting user may give objects to the roles that dumps name",
 			optional: true,
-			done: `
-select bool_and(` + strings.TrimPrefix(canBecomeExpression("name"), "\n") + `)
-from (values` + dumpRoleRows + `
-) as t (name, attributes)`,
-			apply: fmt.Sprintf(`do $$
+			done:     `select not exists (` + dumpRolesOutOfReach(user) + `)`,
+			apply: `do $$
 declare
   wanted name;
 begin
-  for wanted in
-    select name
-    from (values`+dumpRoleRows+`
-    ) as t (name, attributes)
-    where not (`+canBecomeExpression("name")+`)
+  for wanted in` + dumpRolesOutOfReach(user) + `
   loop
-    execute format('grant %%I to %%I', wanted, %s);
+    execute format('grant %I to %I', wanted, ` + quoteLiteral(user) + `);
   end loop;
 end
-$$;`, quoteLiteral(user)),
+$$;`,
 		},
 		{
 			what:     "the owners that dumps name reach the schemas public, auth and extensions",
@@ -181,16 +175,22 @@ grant all on all sequences in schema auth to postgres, supabase_auth_admin, dash
 	}
 }
 
-// canBecome asks whether the connecting user may "set role" to the named one.
-func canBecome(role string) string {
-	return `select ` + canBecomeExpression(quoteLiteral(role))
+// dumpRolesOutOfReach selects the names of the roles that the user cannot become.
+func dumpRolesOutOfReach(user string) string {
+	return `
+    select r.rolname
+    from pg_roles r
+    join (values` + dumpRoleRows + `
+    ) as wanted (name, attributes) on wanted.name = r.rolname
+    where not r.rolsuper
+      and not ` + canBecome(user, "r.oid")
 }
 
-// canBecomeExpression: since PostgreSQL 16 a membership may lack the SET option.
-func canBecomeExpression(role string) string {
-	return `coalesce((select rolsuper from pg_roles where rolname = current_user), false)
-  or coalesce(pg_has_role(to_regrole(` + role + `),
-    case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end), false)`
+// canBecome is a condition: may the user "set role" to that role? Since PostgreSQL
+// 16 a membership may lack the SET option.
+func canBecome(user, role string) string {
+	return `pg_has_role(` + quoteLiteral(user) + `, ` + role + `,
+        case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)`
 }
 
 func defaultPrivileges(owner string, optional bool) step {

@@ -1,5 +1,7 @@
 -- Columns that a schema auth from an older dump may lack, then the indexes.
 
+alter table auth.users add column if not exists confirmed_at timestamptz
+  generated always as (least(email_confirmed_at, phone_confirmed_at)) stored;
 alter table auth.users add column if not exists is_sso_user boolean not null default false;
 alter table auth.users add column if not exists deleted_at timestamptz;
 alter table auth.users add column if not exists is_anonymous boolean not null default false;

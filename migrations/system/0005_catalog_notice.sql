@@ -36,11 +36,15 @@ security definer
 set search_path = ''
 as $$
 begin
-  if exists (
+  -- What other commands drop, ddl_command_end tells. Only the object that was named
+  -- is looked at: with a temporary table go parts that are not called temporary.
+  if tg_tag like 'DROP %' and exists (
     select
     from pg_catalog.pg_event_trigger_dropped_objects() as dropped
-    where not dropped.is_temporary
+    where dropped.original
+      and not dropped.is_temporary
       and dropped.object_type <> 'policy'
+      and dropped.object_identity not like '% on pg\_temp.%'
   ) then
     perform pg_catalog.pg_notify('basalt_ddl', '');
   end if;

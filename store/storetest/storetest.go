@@ -5,10 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"net/url"
-	"os"
 	"testing"
 	"time"
 
@@ -19,7 +16,7 @@ import (
 )
 
 // EnvURL names the environment variable with the URL of a server that tests may
-// make databases on, as a superuser.
+// make databases on, as a superuser. Without it each test process runs its own.
 const EnvURL = "BASALT_TEST_DATABASE_URL"
 
 // templateLock orders test processes that want the same template.
@@ -59,13 +56,11 @@ func (d *Database) Exec(t testing.TB, sql string) {
 }
 
 func fresh(t testing.TB, withSchema bool) *Database {
+	t.Helper()
+	server := useServer(t)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	server, err := serverURL()
-	if err != nil {
-		t.Fatal(err)
-	}
-	admin, err := pgx.Connect(ctx, server.String())
+	admin, err := pgx.Connect(ctx, server.url.String())
 	if err != nil {
 		t.Fatalf("connect to the test server: %v", err)
 	}
@@ -83,7 +78,7 @@ func fresh(t testing.TB, withSchema bool) *Database {
 	}
 	t.Cleanup(func() { drop(t, server, name) })
 
-	db := &Database{URL: databaseURL(server, name)}
+	db := &Database{URL: server.database(name)}
 	if db.Pool, err = pgxpool.New(ctx, db.URL); err != nil {
 		t.Fatalf("connect to the test database: %v", err)
 	}
@@ -91,10 +86,10 @@ func fresh(t testing.TB, withSchema bool) *Database {
 	return db
 }
 
-func drop(t testing.TB, server *url.URL, name string) {
+func drop(t testing.TB, server server, name string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	admin, err := pgx.Connect(ctx, server.String())
+	admin, err := pgx.Connect(ctx, server.url.String())
 	if err != nil {
 		t.Errorf("connect to drop %s: %v", name, err)
 		return
@@ -108,7 +103,7 @@ func drop(t testing.TB, server *url.URL, name string) {
 // ensureTemplate returns the name of a database that holds the system schema of
 // this source tree. It gets its final name last, so that a name that exists is a
 // template that is complete, whenever its maker was killed.
-func ensureTemplate(ctx context.Context, admin *pgx.Conn, server *url.URL) (string, error) {
+func ensureTemplate(ctx context.Context, admin *pgx.Conn, server server) (string, error) {
 	fingerprint, err := migrations.Fingerprint()
 	if err != nil {
 		return "", err
@@ -131,7 +126,7 @@ func ensureTemplate(ctx context.Context, admin *pgx.Conn, server *url.URL) (stri
 	if _, err := admin.Exec(ctx, fmt.Sprintf(`create database %s template template0`, draft)); err != nil {
 		return "", err
 	}
-	if err := fill(ctx, databaseURL(server, draft)); err != nil {
+	if err := fill(ctx, server.database(draft)); err != nil {
 		return "", err
 	}
 	// Nobody may connect: a session on a template makes "create database" fail.
@@ -158,24 +153,6 @@ func fill(ctx context.Context, url string) error {
 		}
 	}
 	return nil
-}
-
-func serverURL() (*url.URL, error) {
-	text := os.Getenv(EnvURL)
-	if text == "" {
-		return nil, errors.New("set " + EnvURL + " to the URL of a PostgreSQL server and its superuser, such as postgres://postgres@127.0.0.1:5432/postgres")
-	}
-	server, err := url.Parse(text)
-	if err != nil || server.Scheme != "postgres" && server.Scheme != "postgresql" {
-		return nil, errors.New(EnvURL + " must be a URL such as postgres://postgres@127.0.0.1:5432/postgres")
-	}
-	return server, nil
-}
-
-func databaseURL(server *url.URL, name string) string {
-	changed := *server
-	changed.Path = "/" + name
-	return changed.String()
 }
 
 func randomHex() string {

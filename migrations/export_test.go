@@ -1,0 +1,4 @@
+package migrations
+
+// SystemLock is the key that Up locks.
+const SystemLock = systemLock
