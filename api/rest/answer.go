@@ -125,17 +125,22 @@ func (a *answer) Begin(columns store.Columns) error {
 	a.buffer, a.rows, a.inserted, a.keys = a.buffer[:0], 0, 0, a.keys[:0]
 	encoder, err := a.statement.bind(a.planner, columns, &a.h.zones)
 	if err != nil {
-		var unknown *pgjson.UnknownTypeError
-		if errors.As(err, &unknown) {
-			return &store.StaleError{TypeOID: unknown.OID}
-		}
-		return err
+		return stale(err)
 	}
 	a.encoder = encoder
 	if a.wrapped() {
 		a.buffer = append(a.buffer, '[')
 	}
 	return nil
+}
+
+// stale names an error that comes of a type which the catalog does not know yet: another catalog may.
+func stale(err error) error {
+	var unknown *pgjson.UnknownTypeError
+	if errors.As(err, &unknown) {
+		return &store.StaleError{TypeOID: unknown.OID}
+	}
+	return err
 }
 
 // Restart implements store.Restarter: what was not sent can be made again.
@@ -179,6 +184,8 @@ func (a *answer) Row(values [][]byte) error {
 			a.buffer = append(a.buffer, ',', '\n', ' ')
 		}
 		switch {
+		case a.statement.Scalar && a.format.stripped:
+			a.buffer, err = a.encoder.AppendValueStripped(a.buffer, 0, values[0])
 		case a.statement.Scalar:
 			a.buffer, err = a.encoder.AppendValue(a.buffer, 0, values[0])
 		case a.format.stripped:
@@ -191,7 +198,7 @@ func (a *answer) Row(values [][]byte) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("write row %d as JSON: %w", a.rows, err)
+		return stale(fmt.Errorf("write row %d as JSON: %w", a.rows, err))
 	}
 	return a.spill()
 }
