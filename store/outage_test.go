@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"net/url"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -247,8 +248,13 @@ func TestConnectingFailsFastForAll(t *testing.T) {
 }
 
 func TestErrorsOfConnectingKeepTheServersOwn(t *testing.T) {
-	db := open(t, store.Options{URL: storetest.NewEmpty(t).URL + "_absent", PoolSize: 1})
-	err := db.Run(t.Context(), &store.Flight{})
+	absent, err := url.Parse(storetest.NewEmpty(t).URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	absent.Path += "_absent"
+	db := open(t, store.Options{URL: absent.String(), PoolSize: 1})
+	err = db.Run(t.Context(), &store.Flight{})
 	var pgErr *pgconn.PgError
 	if !unavailable(err) || !errors.As(err, &pgErr) || pgErr.Code != "3D000" {
 		t.Errorf("got %v, want a *UnavailableError with SQLSTATE 3D000", err)
