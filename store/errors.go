@@ -72,8 +72,11 @@ func (e *sinkError) Unwrap() error { return e.err }
 // connectionLost tells whether an error of reading replies leaves the connection in a state that cannot be known:
 // neither a sink has failed nor the server has answered with an error of a statement.
 func connectionLost(err error) bool {
+	if err == nil {
+		return false
+	}
 	var sunk *sinkError
-	if err == nil || errors.As(err, &sunk) {
+	if errors.As(err, &sunk) {
 		return false
 	}
 	pgErr := asPgError(err)
