@@ -218,13 +218,13 @@ func (s *Server) SignUp(t testing.TB, email string) (header, id string) {
 	return "Authorization: Bearer " + session.AccessToken, session.User.ID
 }
 
-// Until waits for a condition, at most five seconds.
+// Until waits for a condition, at most a minute.
 func Until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for !condition() {
 		if time.Now().After(deadline) {
-			t.Fatalf("within 5 s not: %s", what)
+			t.Fatalf("within a minute not: %s", what)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
