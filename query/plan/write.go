@@ -140,13 +140,28 @@ func (p *planner) setColumns(w *Write) (nested bool, err error) {
 	return nested, nil
 }
 
-// madeFromJSON says that only PostgreSQL knows how to make values of a type from JSON: composites and arrays of them.
+// madeFromJSON says that only PostgreSQL knows how to make values of a type from JSON: composites, and arrays that
+// cannot be spelled without knowing more of their elements.
 func madeFromJSON(t *catalog.Type) bool {
 	t = t.Underlying()
-	if t.Elem != nil {
-		t = t.Elem.Underlying()
+	if t.Elem == nil {
+		return t.Kind == catalog.CompositeType
 	}
-	return t.Kind == catalog.CompositeType
+	t = t.Elem.Underlying()
+	return t.Elem == nil && !PlainElement(t)
+}
+
+// PlainElement says that arrays of a type are spelled with commas between their elements, none of which is an array. Of
+// types that are not PostgreSQL's own this is not known.
+func PlainElement(t *catalog.Type) bool {
+	switch t.Kind {
+	case catalog.EnumType, catalog.RangeType, catalog.MultirangeType:
+		return t.Array != 0
+	case catalog.BaseType:
+		box := catalog.Name{Schema: "pg_catalog", Name: "box"} // its arrays have semicolons
+		return t.Array != 0 && t.Elem == nil && t.Name.Schema == box.Schema && t.Name != box
+	}
+	return false
 }
 
 // put checks that the filters name the one row of the payload by its primary key.

@@ -148,23 +148,10 @@ func carrier(w *plan.Write, t *catalog.Type) string {
 	if t.FromJSON.Name != "" {
 		return representation(w, t)[len("::"):]
 	}
-	if base := t.Underlying(); hasPlainArrays(base) {
+	if base := t.Underlying(); plan.PlainElement(base) {
 		return base.SQL
 	}
 	return "text"
-}
-
-// hasPlainArrays says that the arrays of a type are spelled with commas between elements that are no arrays. Of types
-// that are not PostgreSQL's own this is not known.
-func hasPlainArrays(t *catalog.Type) bool {
-	switch t.Kind {
-	case catalog.EnumType, catalog.RangeType, catalog.MultirangeType:
-		return t.Array != 0
-	case catalog.BaseType:
-		box := catalog.Name{Schema: "pg_catalog", Name: "box"}
-		return t.Array != 0 && t.Elem == nil && t.Name.Schema == box.Schema && t.Name != box
-	}
-	return false
 }
 
 // wholeBody writes the JSON body as rows that PostgreSQL itself takes apart.
@@ -231,7 +218,7 @@ func (b *builder) cellValue(w *plan.Write, i int) {
 	} else {
 		b.write("p.", cellName(i))
 	}
-	if base := column.Type.Underlying(); w.Payload == plan.ManyRows && column.Type.FromJSON.Name == "" && !hasPlainArrays(base) {
+	if base := column.Type.Underlying(); w.Payload == plan.ManyRows && column.Type.FromJSON.Name == "" && !plan.PlainElement(base) {
 		b.write("::", base.SQL)
 	}
 	b.fromJSON(w, column.Type, start)

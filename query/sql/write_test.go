@@ -170,10 +170,12 @@ func TestWritesDoWhatTheirNamesakesInSQLDo(t *testing.T) {
 				var affected int64
 				inTransaction(t, conn, func() {
 					var rows string
+					exec(t, conn, restart)
 					rows, affected = byHand(t, conn, test.sql)
 					want = []string{rows, rowsOf(t, conn, test.table)}
 				})
 				inTransaction(t, conn, func() {
+					exec(t, conn, restart)
 					a, err := s.answer(t, conn, statement, request)
 					if err != nil {
 						t.Fatalf("%v\n%s", err, statement.SQL)
@@ -192,20 +194,20 @@ func TestWritesDoWhatTheirNamesakesInSQLDo(t *testing.T) {
 	})
 }
 
-// inTransaction undoes what is done to the sample. Sequences begin at the same number each time.
+// inTransaction undoes what is done to the sample.
 func inTransaction(t *testing.T, conn *pgconn.PgConn, do func()) {
 	t.Helper()
-	exec(t, conn, `
-begin;
-set local search_path = public;
-set local timezone = 'UTC';
-alter sequence public.only_defaults_id_seq restart with 50;
-alter sequence public.defaulted_id_seq restart with 50;
-alter sequence public.strict_id_seq restart with 50;
-alter sequence public.customers_id_seq restart with 50`)
+	exec(t, conn, `begin; set local search_path = public; set local timezone = 'UTC'`)
 	defer exec(t, conn, `rollback`)
 	do()
 }
+
+// restart makes sequences begin at the same number each time.
+const restart = `
+alter sequence public.only_defaults_id_seq restart with 50;
+alter sequence public.defaulted_id_seq restart with 50;
+alter sequence public.strict_id_seq restart with 50;
+alter sequence public.customers_id_seq restart with 50`
 
 func exec(t *testing.T, conn *pgconn.PgConn, sql string) {
 	t.Helper()
