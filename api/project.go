@@ -44,13 +44,18 @@ func prepare(ctx context.Context, url string, log zerolog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("apply system migrations: %w", err)
 	}
+	needed := 0
 	for _, missing := range report.Missing {
 		event := log.Warn()
-		if missing.Optional {
-			event = log.Info()
+		if !missing.Optional {
+			event = log.Error()
+			needed++
 		}
 		event.Str("what", missing.What).Str("why", missing.Why).Str("sql", missing.SQL).
 			Msg("the database user may not do this; let an owner run the SQL")
+	}
+	if needed > 0 {
+		return fmt.Errorf("the database lacks %d things that its user may not make: let an owner run the SQL in the log, then start again", needed)
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func (s *Service) userOf(ctx context.Context, p *Principal) (*User, string, erro
 	}
 	var alive bool
 	var level string
-	u, err := scanUser(s.pool.QueryRow(ctx, userOfToken, p.UserID, p.SessionID), &alive, &level)
+	u, err := scanUser(s.pool.QueryRow(ctx, userOfToken, [16]byte(p.UserID), [16]byte(p.SessionID)), &alive, &level)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, "", deny(CodeUserNotFound, "User from sub claim in JWT does not exist")

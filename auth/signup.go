@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -341,10 +342,11 @@ func (s *Service) judge(secret Secret) *Error {
 }
 
 // saveFailed translates what the database says when an account is written. Triggers of the
-// project's owner run there, and what they raise refuses the whole.
+// project's owner run there, and what they raise refuses the whole. That the server is
+// not there, or has no room or time, is no refusal: it stays what it is.
 func saveFailed(message string, err error) error {
 	var refusal *pgconn.PgError
-	if !errors.As(err, &refusal) {
+	if !errors.As(err, &refusal) || strings.HasPrefix(refusal.Code, "08") || strings.HasPrefix(refusal.Code, "53") || strings.HasPrefix(refusal.Code, "57") {
 		return err
 	}
 	switch refusal.Code {
@@ -352,8 +354,6 @@ func saveFailed(message string, err error) error {
 		return refuse(CodeValidationFailed, "The data holds text that the database cannot keep")
 	case "40001", "40P01", "55P03":
 		return refuse(CodeConflict, "The account is being changed by another request, try again")
-	case "57014":
-		return refuse(CodeRequestTimeout, "The request took too long")
 	}
 	return unexpected(message, err)
 }

@@ -132,13 +132,14 @@ select` + userColumns + `
 from auth.users u
 where u.id = $1`
 
-// scanUser reads a row of userColumns and of what the query selects after them.
+// scanUser reads a row of userColumns and of what the query selects after them. The id is
+// read as bytes: a uuid.UUID would come by way of its text.
 func scanUser(row pgx.Row, more ...any) (*User, error) {
 	u := &User{}
 	var identities, factors []byte
 	var hash string
 	targets := append([]any{
-		&u.ID, &u.Audience, &u.Role, &u.Email, &u.Phone,
+		(*[16]byte)(&u.ID), &u.Audience, &u.Role, &u.Email, &u.Phone,
 		&u.EmailConfirmedAt, &u.PhoneConfirmedAt, &u.ConfirmedAt, &u.ConfirmationSentAt, &u.RecoverySentAt,
 		&u.InvitedAt, &u.ReauthenticationSentAt, &u.LastSignInAt,
 		&u.NewEmail, &u.EmailChangeSentAt, &u.NewPhone, &u.PhoneChangeSentAt,

@@ -26,6 +26,7 @@ type connection struct {
 	pg         *pgconn.PgConn
 	wire       *pgproto3.Frontend
 	watcher    *ctxwatch.ContextWatcher
+	canceller  canceller
 	statements *preparedCache
 	settings   map[settingsShape]*prepared
 	commands   map[string]*prepared
@@ -61,7 +62,8 @@ func newConnection(pg *pgconn.PgConn, statements int) *connection {
 		socket:     newSocketProbe(pg.Conn()),
 		formats:    [1]int16{pgproto3.BinaryFormat},
 	}
-	c.watcher = ctxwatch.NewContextWatcher(canceller{c})
+	c.canceller.pg = pg
+	c.watcher = ctxwatch.NewContextWatcher(&c.canceller)
 	return c
 }
 
@@ -70,32 +72,50 @@ func connectionOf(pg *pgconn.PgConn) *connection {
 	return pg.CustomData()[connectionKey].(*connection)
 }
 
-// canceller cancels what runs on a connection when the flight's context ends.
+// canceller cancels what runs on a connection when the flight's context ends. Its fields belong to the watcher until
+// that has stopped watching.
 type canceller struct {
-	c *connection
+	pg     *pgconn.PgConn
+	sent   bool
+	failed bool
 }
 
-func (h canceller) HandleCancel(context.Context) { h.c.cancel() }
-
-// HandleUnwatchAfterCancel has nothing to do: the end of the exchange lifts the deadline.
-func (h canceller) HandleUnwatchAfterCancel() {}
-
-// cancel asks PostgreSQL to end what runs on the connection. It returns when the request has been handed to the
+// HandleCancel asks PostgreSQL to end what runs on the connection. It returns when the request has been handed to the
 // backend, or after cancelPatience.
-func (c *connection) cancel() {
-	c.cancelled = true
+func (h *canceller) HandleCancel(context.Context) {
+	h.sent = true
 	deadline := time.Now().Add(cancelPatience)
-	if c.pg.Conn().SetDeadline(deadline) != nil {
-		c.broken = true
+	if h.pg.Conn().SetDeadline(deadline) != nil {
+		h.failed = true
 		return
 	}
 	ctx, stop := context.WithDeadline(context.Background(), deadline)
 	defer stop()
 	// The server closes the cancel connection after it has signalled the backend. From then on the signal comes
 	// before anything that is sent later, so that it ends at the latest what this connection sends next.
-	if c.pg.CancelRequest(ctx) != nil || ctx.Err() != nil {
-		c.broken = true
+	h.failed = h.pg.CancelRequest(ctx) != nil || ctx.Err() != nil
+}
+
+// HandleUnwatchAfterCancel has nothing to do: unwatch lifts the deadline.
+func (h *canceller) HandleUnwatchAfterCancel() {}
+
+// cancel ends what runs on the connection although the flight's context goes on.
+func (c *connection) cancel() {
+	c.watcher.Unwatch()
+	if !c.canceller.sent {
+		c.canceller.HandleCancel(context.Background())
 	}
+}
+
+// unwatch ends the watch over a flight's context and takes note of a cancel request.
+func (c *connection) unwatch() {
+	c.watcher.Unwatch()
+	if !c.canceller.sent {
+		return
+	}
+	c.cancelled = true
+	c.broken = c.broken || c.canceller.failed || c.pg.Conn().SetDeadline(time.Time{}) != nil
+	c.canceller.sent, c.canceller.failed = false, false
 }
 
 // usable tells whether more can be sent.

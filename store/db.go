@@ -128,10 +128,11 @@ func (db *DB) configure(config *pgxpool.Config) {
 		pg.CustomData()[connectionKey] = newConnection(pg, db.options.StatementCache)
 		return nil
 	}
-	// A connection that the server has closed shows it; all others are used without asking.
-	config.ShouldPing = func(_ context.Context, params pgxpool.ShouldPingParams) bool {
-		c := connectionOf(params.Conn.PgConn())
-		return len(c.pending) == 0 && !c.socket.isQuiet()
+	// A connection that the server has closed shows it, without a round trip and before anything is sent.
+	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
+	config.PrepareConn = func(_ context.Context, conn *pgx.Conn) (bool, error) {
+		c := connectionOf(conn.PgConn())
+		return len(c.pending) > 0 || c.socket.isQuiet(), nil
 	}
 
 	params := config.ConnConfig.RuntimeParams

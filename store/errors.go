@@ -72,8 +72,11 @@ func (e *sinkError) Unwrap() error { return e.err }
 // connectionLost tells whether an error of reading replies leaves the connection in a state that cannot be known:
 // neither a sink has failed nor the server has answered with an error of a statement.
 func connectionLost(err error) bool {
+	if err == nil {
+		return false
+	}
 	var sunk *sinkError
-	if err == nil || errors.As(err, &sunk) {
+	if errors.As(err, &sunk) {
 		return false
 	}
 	pgErr := asPgError(err)
@@ -108,6 +111,17 @@ func planOutdated(err *pgconn.PgError) bool {
 		return true
 	}
 	return strings.HasPrefix(err.Code, "42")
+}
+
+// noSuchRole is the server's error for an unknown role. For PostgreSQL "none" is no role but the way back to the one
+// that connected, which a client must not get by a claim.
+func noSuchRole(role string) error {
+	return &pgconn.PgError{
+		Severity:            "ERROR",
+		SeverityUnlocalized: "ERROR",
+		Code:                "22023",
+		Message:             fmt.Sprintf("role %q does not exist", role),
+	}
 }
 
 // asPgError finds the server's own error in err without losing what wraps it.

@@ -19,7 +19,7 @@ type Flight struct {
 
 // Session is the identity and the settings of one request. They hold for its transaction only.
 type Session struct {
-	Role      string
+	Role      string    // "" for the role that Basalt connected with, never for a client
 	Settings  []Setting // in the order they are set; always the same names for one server, so that one statement serves
 	ReadOnly  bool
 	Isolation string // "" for the default, else "repeatable read" or "serializable"

@@ -22,6 +22,9 @@ type outcome struct {
 
 // fly sends a flight and hands its rows to the sinks. It returns nil only after the commit.
 func (c *connection) fly(ctx context.Context, f *Flight, anew bool) (outcome, error) {
+	if f.Session.Role == "none" {
+		return outcome{}, noSuchRole(f.Session.Role)
+	}
 	var begin string
 	if f.Session.Isolation != "" || f.Check != nil || f.Rollback {
 		var err error
@@ -88,10 +91,7 @@ func (c *connection) exchange(ctx context.Context) (outcome, error) {
 	}
 	c.watcher.Watch(ctx)
 	o, err := c.transfer()
-	c.watcher.Unwatch()
-	if c.cancelled && !c.broken && c.pg.Conn().SetDeadline(time.Time{}) != nil {
-		c.broken = true
-	}
+	c.unwatch()
 	return o, c.name(ctx, err)
 }
 

@@ -63,9 +63,11 @@ func (c *connection) readReplies(replies []reply) (o outcome, err error) {
 			r.sink = nil
 		}
 		err := c.readReply(r, &columns, &o)
+		if err == nil {
+			continue
+		}
 		var sunk *sinkError
 		switch {
-		case err == nil:
 		case errors.As(err, &sunk):
 			failed = err
 			if sunk.last {
@@ -144,7 +146,6 @@ func (c *connection) readRows(r *reply, d *delivery) error {
 			}
 			if d.sink != nil && !d.row(message.Values) {
 				// Nobody wants the other rows: they are not waited for.
-				c.watcher.Unwatch()
 				c.cancel()
 			}
 			continue

@@ -55,7 +55,6 @@ func (db *DB) attempt(ctx context.Context, f *Flight) (outcome, error) {
 	landed := false
 	defer func() {
 		if !landed { // a sink panicked
-			c.watcher.Unwatch()
 			c.cancel()
 			c.broken = true
 			db.release(pooled, c)

@@ -269,6 +269,13 @@ func TestRunReturnsTheServersErrorAsItIs(t *testing.T) {
 			begun:   []bool{false},
 		},
 		{
+			name:    "of the role none, which would be the one that connected",
+			session: store.Session{Role: "none"},
+			steps:   []string{`select 1`},
+			code:    "22023",
+			begun:   []bool{false},
+		},
+		{
 			name:    "of a setting",
 			session: store.Session{Settings: []store.Setting{{Name: "timezone", Value: "Mars/Olympus"}}},
 			steps:   []string{`select 1`},

@@ -38,16 +38,16 @@ type settingsShape struct {
 // num_nulls evaluates them in order and keeps the server from sending every value back.
 func (s settingsShape) text() string {
 	var b strings.Builder
-	b.WriteString("select num_nulls(")
+	b.WriteString("select pg_catalog.num_nulls(")
 	for i := range s.count {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString("set_config($" + strconv.Itoa(2*i+1) + ", $" + strconv.Itoa(2*i+2) + ", true)")
+		b.WriteString("pg_catalog.set_config($" + strconv.Itoa(2*i+1) + ", $" + strconv.Itoa(2*i+2) + ", true)")
 	}
 	b.WriteString(")")
 	if s.zone {
-		b.WriteString(", current_setting('TimeZone'), current_setting('IntervalStyle')")
+		b.WriteString(", pg_catalog.current_setting('TimeZone'), pg_catalog.current_setting('IntervalStyle')")
 	}
 	return b.String()
 }

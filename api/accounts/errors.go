@@ -3,6 +3,8 @@ package accounts
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -116,18 +118,29 @@ func reason(e *auth.TokenError) string {
 
 // outage is a failure that is nobody's fault who asked: it tells when to come again, and nothing else.
 func outage(err error) *problem {
-	var connect *pgconn.ConnectError
 	var server *pgconn.PgError
+	code := ""
+	if errors.As(err, &server) {
+		code = server.Code
+	}
 	switch {
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), code == "57014":
 		return &problem{status: http.StatusGatewayTimeout, code: auth.CodeRequestTimeout, message: "The request took too long", cause: err}
-	case errors.As(err, &connect), pgconn.SafeToRetry(err), errors.As(err, &server) && unavailable(server.Code):
+	case lost(err), unavailable(code):
 		return &problem{
 			status: http.StatusServiceUnavailable, code: auth.CodeUnexpectedFailure,
 			message: "The database is not available, try again", retryAfter: time.Second, cause: err,
 		}
 	}
 	return &problem{status: http.StatusInternalServerError, code: auth.CodeUnexpectedFailure, message: "Unexpected failure, please check server logs for more information", cause: err}
+}
+
+// lost tells whether there was no connection, or it broke.
+func lost(err error) bool {
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // unavailable are the SQLSTATE classes of a server that starts, stops, or has no room (08, 53, 57P).

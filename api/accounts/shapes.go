@@ -9,14 +9,17 @@ import (
 	"basalt/auth"
 )
 
-// instant is a time as the API writes it: UTC, microseconds.
-type instant time.Time
+// instant is a time as the API writes it: UTC, microseconds. It is text already, because a
+// user has a dozen of them and each would be marshalled, checked and copied on its own.
+type instant string
 
-func (t instant) MarshalJSON() ([]byte, error) {
-	return []byte(time.Time(t).UTC().Format(`"2006-01-02T15:04:05.000000Z"`)), nil
+// at writes a time; the empty text, which is left out, is none.
+func at(t *time.Time) instant {
+	if t == nil {
+		return ""
+	}
+	return instant(t.UTC().Format("2006-01-02T15:04:05.000000Z"))
 }
-
-func at(t *time.Time) *instant { return (*instant)(t) }
 
 type sessionBody struct {
 	AccessToken  string   `json:"access_token"`
@@ -43,27 +46,27 @@ type userBody struct {
 	Audience               string          `json:"aud"`
 	Role                   string          `json:"role"`
 	Email                  string          `json:"email"`
-	EmailConfirmedAt       *instant        `json:"email_confirmed_at,omitempty"`
-	InvitedAt              *instant        `json:"invited_at,omitempty"`
+	EmailConfirmedAt       instant         `json:"email_confirmed_at,omitempty"`
+	InvitedAt              instant         `json:"invited_at,omitempty"`
 	Phone                  string          `json:"phone"`
-	PhoneConfirmedAt       *instant        `json:"phone_confirmed_at,omitempty"`
-	ConfirmationSentAt     *instant        `json:"confirmation_sent_at,omitempty"`
-	ConfirmedAt            *instant        `json:"confirmed_at,omitempty"`
-	RecoverySentAt         *instant        `json:"recovery_sent_at,omitempty"`
+	PhoneConfirmedAt       instant         `json:"phone_confirmed_at,omitempty"`
+	ConfirmationSentAt     instant         `json:"confirmation_sent_at,omitempty"`
+	ConfirmedAt            instant         `json:"confirmed_at,omitempty"`
+	RecoverySentAt         instant         `json:"recovery_sent_at,omitempty"`
 	NewEmail               string          `json:"new_email,omitempty"`
-	EmailChangeSentAt      *instant        `json:"email_change_sent_at,omitempty"`
+	EmailChangeSentAt      instant         `json:"email_change_sent_at,omitempty"`
 	NewPhone               string          `json:"new_phone,omitempty"`
-	PhoneChangeSentAt      *instant        `json:"phone_change_sent_at,omitempty"`
-	ReauthenticationSentAt *instant        `json:"reauthentication_sent_at,omitempty"`
-	LastSignInAt           *instant        `json:"last_sign_in_at,omitempty"`
+	PhoneChangeSentAt      instant         `json:"phone_change_sent_at,omitempty"`
+	ReauthenticationSentAt instant         `json:"reauthentication_sent_at,omitempty"`
+	LastSignInAt           instant         `json:"last_sign_in_at,omitempty"`
 	AppMetadata            json.RawMessage `json:"app_metadata"`
 	UserMetadata           json.RawMessage `json:"user_metadata"`
 	Factors                []factorBody    `json:"factors,omitempty"`
 	Identities             []identityBody  `json:"identities"`
-	CreatedAt              *instant        `json:"created_at"`
-	UpdatedAt              *instant        `json:"updated_at"`
-	BannedUntil            *instant        `json:"banned_until,omitempty"`
-	DeletedAt              *instant        `json:"deleted_at,omitempty"`
+	CreatedAt              instant         `json:"created_at"`
+	UpdatedAt              instant         `json:"updated_at"`
+	BannedUntil            instant         `json:"banned_until,omitempty"`
+	DeletedAt              instant         `json:"deleted_at,omitempty"`
 	Anonymous              bool            `json:"is_anonymous"`
 }
 
@@ -73,9 +76,9 @@ type identityBody struct {
 	UserID       uuid.UUID       `json:"user_id"`
 	Data         json.RawMessage `json:"identity_data"`
 	Provider     string          `json:"provider"`
-	LastSignInAt *instant        `json:"last_sign_in_at,omitempty"`
-	CreatedAt    *instant        `json:"created_at,omitempty"`
-	UpdatedAt    *instant        `json:"updated_at,omitempty"`
+	LastSignInAt instant         `json:"last_sign_in_at,omitempty"`
+	CreatedAt    instant         `json:"created_at,omitempty"`
+	UpdatedAt    instant         `json:"updated_at,omitempty"`
 	Email        string          `json:"email,omitempty"`
 }
 
@@ -87,7 +90,7 @@ type factorBody struct {
 	FriendlyName     string    `json:"friendly_name,omitempty"`
 	Type             string    `json:"factor_type"`
 	Phone            string    `json:"phone,omitempty"`
-	LastChallengedAt *instant  `json:"last_challenged_at,omitempty"`
+	LastChallengedAt instant   `json:"last_challenged_at,omitempty"`
 }
 
 func newUserBody(u *auth.User) userBody {
@@ -110,7 +113,7 @@ func newUserBody(u *auth.User) userBody {
 	}
 	for _, factor := range u.Factors {
 		body.Factors = append(body.Factors, factorBody{
-			ID: factor.ID, CreatedAt: instant(factor.CreatedAt), UpdatedAt: instant(factor.UpdatedAt), Status: factor.Status,
+			ID: factor.ID, CreatedAt: at(&factor.CreatedAt), UpdatedAt: at(&factor.UpdatedAt), Status: factor.Status,
 			FriendlyName: factor.FriendlyName, Type: factor.Type, Phone: factor.Phone, LastChallengedAt: at(factor.LastChallengedAt),
 		})
 	}

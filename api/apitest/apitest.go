@@ -16,6 +16,7 @@ import (
 
 	"basalt/api"
 	"basalt/auth"
+	"basalt/auth/token"
 	"basalt/store/storetest"
 )
 
@@ -175,4 +176,14 @@ func Until(t testing.TB, what string, condition func() bool) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// Sign makes a token of any claims, as the server itself would.
+func (s *Server) Sign(t testing.TB, claims string) string {
+	t.Helper()
+	signed, err := token.Sign(json.RawMessage(claims), s.Keys.Secret.Reveal(), s.Keys.KeyID)
+	if err != nil {
+		t.Fatalf("sign token: %v", err)
+	}
+	return signed
 }

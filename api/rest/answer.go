@@ -20,8 +20,8 @@ import (
 // is exact and an error still gets its own answer; beyond it memory stays constant.
 const streamAfter = 1 << 20
 
-// keepBuffer is the largest buffer that is kept for the next request.
-const keepBuffer = 256 << 10
+// keepBuffer is the largest buffer that is kept for another answer: what streamAfter may grow to.
+const keepBuffer = 2 * streamAfter
 
 // answer is one answer in the making: it takes the rows of the main statement and writes them as they come.
 type answer struct {
@@ -35,8 +35,9 @@ type answer struct {
 	params   [3][][]byte // of the count, the estimate and the statement itself
 	encoder  *pgjson.Encoder
 	buffer   []byte
-	rows     int64 // rows given or affected
-	inserted int64 // of an upsert, rows that were not there before
+	pooled   *[]byte // what buffer came from, between Begin and release
+	rows     int64   // rows given or affected
+	inserted int64   // of an upsert, rows that were not there before
 	keys     []string
 	streamed bool
 	total    counter
@@ -46,16 +47,18 @@ type answer struct {
 }
 
 func (a *answer) reset(h *Handler, c echo.Context, p *planner, statement *compiled, request *query.Request, f format) {
-	params, buffer, list := a.params, a.buffer[:0], a.list[:0]
-	*a = answer{h: h, c: c, planner: p, statement: statement, request: request, format: f, params: params, buffer: buffer, list: list}
+	params, list := a.params, a.list[:0]
+	*a = answer{h: h, c: c, planner: p, statement: statement, request: request, format: f, params: params, list: list}
 	a.total.rows, a.estimate.rows = -1, -1
 }
 
 // release drops what must not be kept until the next request.
 func (a *answer) release() {
-	if cap(a.buffer) > keepBuffer {
-		a.buffer = nil
+	if a.pooled != nil && cap(a.buffer) <= keepBuffer {
+		*a.pooled = a.buffer
+		a.h.buffers.Put(a.pooled)
 	}
+	a.buffer, a.pooled = nil, nil
 	for i := range a.params {
 		clear(a.params[i][:cap(a.params[i])])
 	}
@@ -122,14 +125,14 @@ func (a *answer) Begin(columns store.Columns) error {
 	if a.statement.RowsAffected {
 		return nil
 	}
+	if a.pooled == nil {
+		a.pooled = a.h.buffers.Get().(*[]byte)
+		a.buffer = *a.pooled
+	}
 	a.buffer, a.rows, a.inserted, a.keys = a.buffer[:0], 0, 0, a.keys[:0]
 	encoder, err := a.statement.bind(a.planner, columns, &a.h.zones)
 	if err != nil {
-		var unknown *pgjson.UnknownTypeError
-		if errors.As(err, &unknown) {
-			return &store.StaleError{TypeOID: unknown.OID}
-		}
-		return err
+		return stale(err)
 	}
 	a.encoder = encoder
 	if a.wrapped() {
@@ -137,6 +140,18 @@ func (a *answer) Begin(columns store.Columns) error {
 	}
 	return nil
 }
+
+// stale names an error that comes of a type which the catalog does not know yet: another catalog may.
+func stale(err error) error {
+	var unknown *pgjson.UnknownTypeError
+	if errors.As(err, &unknown) {
+		return &store.StaleError{TypeOID: unknown.OID}
+	}
+	return err
+}
+
+// Restart implements store.Restarter: what was not sent can be made again.
+func (a *answer) Restart() bool { return !a.streamed }
 
 // wrapped says that the rows stand in a JSON array.
 func (a *answer) wrapped() bool {
@@ -176,6 +191,8 @@ func (a *answer) Row(values [][]byte) error {
 			a.buffer = append(a.buffer, ',', '\n', ' ')
 		}
 		switch {
+		case a.statement.Scalar && a.format.stripped:
+			a.buffer, err = a.encoder.AppendValueStripped(a.buffer, 0, values[0])
 		case a.statement.Scalar:
 			a.buffer, err = a.encoder.AppendValue(a.buffer, 0, values[0])
 		case a.format.stripped:
@@ -188,7 +205,7 @@ func (a *answer) Row(values [][]byte) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("write row %d as JSON: %w", a.rows, err)
+		return stale(fmt.Errorf("write row %d as JSON: %w", a.rows, err))
 	}
 	return a.spill()
 }

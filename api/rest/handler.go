@@ -51,6 +51,8 @@ type Handler struct {
 	zones       zones
 	queries     sync.Pool // *query.Query
 	answers     sync.Pool // *answer
+	// buffers are taken when rows begin to arrive: requests that wait for a connection hold none.
+	buffers sync.Pool // *[]byte
 	// PlanHits and PlanMisses count requests whose statement was and was not compiled before.
 	PlanHits, PlanMisses atomic.Uint64
 }
@@ -70,6 +72,7 @@ func New(db *store.DB, catalogs *store.CatalogWatcher, identify func(*http.Reque
 	h.zones.loaded = map[string]*time.Location{}
 	h.queries.New = func() any { return new(query.Query) }
 	h.answers.New = func() any { return new(answer) }
+	h.buffers.New = func() any { buffer := make([]byte, 0, 4<<10); return &buffer }
 	return h
 }
 
@@ -178,6 +181,7 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 		return err
 	}
 	flight.Check = a.check()
+	flight.Calls = request.Action == query.Call
 	if err := h.db.Run(c.Request().Context(), &flight); err != nil {
 		return err
 	}

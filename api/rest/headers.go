@@ -14,14 +14,20 @@ import (
 func (a *answer) head(status int) {
 	header := a.c.Response().Header()
 	request := a.request
-	if a.c.Request().Method != http.MethodPost || request.Action != query.Call {
-		header.Set("Content-Range", a.contentRange())
-	} else if !a.statement.Single && !a.statement.Void {
-		header.Set("Content-Range", a.contentRange())
+	// The headers of every answer share one allocation; their names are canonical.
+	values := new([5]string)
+	set := func(i int, name, value string) {
+		values[i] = value
+		header[name] = values[i : i+1 : i+1]
+	}
+	if request.Action != query.Call || !a.statement.Single && !a.statement.Void {
+		set(0, "Content-Range", a.contentRange())
 	}
 	if request.Action == query.Read {
-		setDefault(header, "Vary", "Accept, Prefer, Range")
-		header.Set("Content-Location", a.contentLocation())
+		if len(header["Vary"]) == 0 {
+			set(1, "Vary", "Accept, Prefer, Range")
+		}
+		set(2, "Content-Location", a.contentLocation())
 	}
 	for _, renamed := range a.statement.Renamed {
 		header.Add("Warning", `299 - "Addressing the embedded resource '`+headerText(renamed.Relation)+
@@ -40,9 +46,11 @@ func (a *answer) head(status int) {
 		}
 	}
 	if request.Returning == query.ReturnRows && status != http.StatusNoContent {
-		setDefault(header, "Content-Type", a.format.contentType())
+		if len(header["Content-Type"]) == 0 {
+			set(3, "Content-Type", a.format.contentType())
+		}
 		if !a.streamed && a.c.Request().Method != http.MethodHead {
-			header.Set("Content-Length", strconv.Itoa(len(a.buffer)))
+			set(4, "Content-Length", strconv.Itoa(len(a.buffer)))
 		}
 	}
 	a.c.Response().WriteHeader(status)

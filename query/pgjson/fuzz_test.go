@@ -86,6 +86,8 @@ func FuzzAppendRow(f *testing.F) {
 			check(NewColumn("v", Scalar), 1186, newYork, style)
 		}
 		check(NewColumn("v", Scalar), 1184, newYork, "postgres")
+		check(NewColumn("v", Wrapped), 114, time.UTC, "postgres")
+		check(NewColumn("v", List, inner), oidRecordArray, time.UTC, "postgres")
 		check(NewColumn("v", Record, NewColumn("a", Scalar), inner), oidRecord, time.UTC, "postgres")
 		check(NewColumn("v", Records, NewColumn("a", Scalar), inner), oidRecordArray, time.UTC, "postgres")
 	})

@@ -183,6 +183,8 @@ func describeColumns(columns []pgjson.Column) string {
 		switch c.Kind {
 		case pgjson.Scalar:
 			parts[i] += "scalar"
+		case pgjson.Wrapped:
+			parts[i] += "wrapped"
 		case pgjson.Record:
 			parts[i] += "record(" + describeColumns(c.Members) + ")"
 		case pgjson.Records:

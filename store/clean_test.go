@@ -1,0 +1,219 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"basalt/store"
+	"basalt/store/storetest"
+)
+
+// sessionState is all that a flight could leave behind, as one line of text.
+const sessionState = `
+select format(
+	'user %s %s, path %s, zone %s, claims <%s>, mem %s, timeout %s, reads %s, listens %s, locks %s, temp %s, cursors %s, statements %s',
+	session_user, current_user,
+	current_setting('search_path'),
+	current_setting('timezone'),
+	current_setting('request.jwt.claims', true),
+	current_setting('work_mem'),
+	current_setting('statement_timeout'),
+	current_setting('default_transaction_read_only'),
+	(select count(*) from pg_listening_channels()),
+	(select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()),
+	(select count(*) from pg_class where relnamespace = pg_my_temp_schema() and pg_my_temp_schema() <> 0),
+	(select count(*) from pg_cursors where is_holdable),
+	(select count(*) from pg_prepared_statements where from_sql)
+)`
+
+const messySchema = `
+create schema mess;
+grant usage on schema mess to public;
+create sequence mess.numbers;
+create table mess.rows (id int);
+grant all on mess.rows, mess.numbers to public;
+create function mess.settings() returns int language plpgsql as $$ begin
+	perform set_config('request.jwt.claims', 'left over', false);
+	perform set_config('work_mem', '1MB', false);
+	perform set_config('search_path', 'mess', false);
+	perform set_config('timezone', 'Asia/Kathmandu', false);
+	perform set_config('statement_timeout', '1234', false);
+	return 1;
+end $$;
+create function mess.role() returns int language plpgsql as $$ begin
+	set role service_role;
+	return 1;
+end $$;
+create function mess.session_user() returns int language plpgsql as $$ begin
+	set session authorization service_role;
+	return 1;
+end $$;
+create function mess.read_only() returns int language plpgsql as $$ begin
+	set session characteristics as transaction read only;
+	return 1;
+end $$;
+create function mess.lock() returns int language plpgsql as $$ begin
+	perform pg_advisory_lock(42);
+	return 1;
+end $$;
+create function mess.listen() returns int language plpgsql as $$ begin
+	execute 'listen gossip';
+	return 1;
+end $$;
+create function mess.prepare() returns int language plpgsql as $$ begin
+	execute 'prepare left_over as select 1';
+	return 1;
+end $$;
+create function mess.deallocate() returns int language plpgsql as $$ begin
+	execute 'deallocate all';
+	return 1;
+end $$;
+create function mess.temporary() returns int language plpgsql as $$ begin
+	create temporary table left_over (id int);
+	return 1;
+end $$;
+create function mess.sequence() returns bigint language sql as $$ select nextval('mess.numbers') $$;
+create function mess.lock_and_fail() returns int language plpgsql as $$ begin
+	perform pg_advisory_lock(43);
+	raise exception 'failed';
+end $$;
+create function mess.prepare_and_fail() returns int language plpgsql as $$ begin
+	execute 'prepare left_over as select 1';
+	raise exception 'failed';
+end $$;
+create function mess.lock_and_sleep() returns int language plpgsql as $$ begin
+	perform pg_advisory_lock(44);
+	perform pg_sleep(60);
+	return 1;
+end $$;
+create function mess.on_insert() returns trigger language plpgsql as $$ begin
+	perform mess.settings(), mess.lock(), mess.listen();
+	return new;
+end $$;
+create trigger on_insert after insert on mess.rows for each row execute function mess.on_insert();
+`
+
+// TestASessionIsAsFreshAfterEachFlight compares what a flight sees on a fresh connection with what it sees on one
+// where routines have left whatever they can.
+func TestASessionIsAsFreshAfterEachFlight(t *testing.T) {
+	database := storetest.New(t)
+	database.Exec(t, messySchema)
+	reading := store.Session{ReadOnly: true}
+	roles := []string{"", "anon", "service_role"}
+	tests := []struct {
+		text    string
+		session store.Session
+		fails   bool
+		calls   bool
+	}{
+		{text: `select mess.settings()`},
+		{text: `select mess.settings()`, session: reading},
+		{text: `select mess.settings()`, session: store.Session{Isolation: "serializable"}},
+		{text: `select mess.settings() / 0`, session: reading, fails: true},
+		{text: `select mess.role()`},
+		{text: `select mess.role()`, session: reading},
+		{text: `select mess.session_user()`},
+		{text: `select mess.session_user()`, session: reading},
+		{text: `select mess.read_only()`},
+		{text: `select mess.read_only()`, session: reading},
+		{text: `select mess.lock()`},
+		{text: `select mess.lock()`, session: reading},
+		{text: `select mess.lock_and_fail()`, fails: true},
+		{text: `select mess.lock_and_fail()`, session: reading, fails: true},
+		{text: `select mess.lock_and_fail()`, session: store.Session{Isolation: "repeatable read"}, fails: true},
+		{text: `select mess.listen()`},
+		{text: `select mess.listen()`, session: reading},
+		{text: `select mess.prepare()`, calls: true},
+		{text: `select mess.prepare()`, session: reading, calls: true},
+		{text: `select mess.prepare_and_fail()`, calls: true, fails: true},
+		{text: `select mess.prepare_and_fail()`, session: reading, calls: true, fails: true},
+		{text: `select mess.deallocate()`, calls: true},
+		{text: `select mess.deallocate()`, session: reading, calls: true},
+		{text: `select mess.temporary()`},
+		{text: `select mess.temporary()`, session: store.Session{Isolation: "repeatable read"}},
+		{text: `select mess.temporary()`, session: reading, fails: true},
+		{text: `insert into mess.rows values (1)`},
+		{text: `insert into mess.rows values (1) returning 1 / 0`, fails: true},
+	}
+	for _, test := range tests {
+		for _, role := range roles {
+			session := test.session
+			session.Role = role
+			if session.Role != "" && (test.text == `select mess.session_user()` || test.text == `select mess.role()`) {
+				session.Role = "" // others may not
+			}
+			name := fmt.Sprintf("%s as %q, read only %v, isolation %q", test.text, session.Role, session.ReadOnly, session.Isolation)
+			t.Run(name, func(t *testing.T) {
+				db := openOne(t, database)
+				want := read(t, db, "", sessionState).value(t)
+				for range 3 {
+					err := db.Run(t.Context(), &store.Flight{
+						Session: session, Calls: test.calls, Steps: []store.Step{statement(test.text, nil)},
+					})
+					if (err != nil) != test.fails {
+						t.Fatalf("got error %v, want one: %v", err, test.fails)
+					}
+					if got := read(t, db, "", sessionState).value(t); got != want {
+						t.Fatalf("a session is not as fresh:\n got %s\nwant %s", got, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestForeignPreparedStatementsAreFoundInTime(t *testing.T) {
+	database := storetest.New(t)
+	database.Exec(t, messySchema)
+	db := openOne(t, database)
+	read(t, db, "", `select mess.prepare()`)
+	count := statement(`select count(*)::text from pg_prepared_statements where from_sql`, nil)
+	for range 40 {
+		r := &result{}
+		count.Sink = r
+		if err := db.Run(t.Context(), &store.Flight{Steps: []store.Step{count}}); err != nil {
+			t.Fatal(err)
+		}
+		if r.value(t) == "0" {
+			return
+		}
+	}
+	t.Error("a statement that a routine prepared is still there")
+}
+
+func TestTheLastValueOfASequenceIsForgotten(t *testing.T) {
+	database := storetest.New(t)
+	database.Exec(t, messySchema)
+	db := openOne(t, database)
+	if err := db.Run(t.Context(), &store.Flight{Steps: []store.Step{statement(`select mess.sequence()`, nil)}}); err != nil {
+		t.Fatal(err)
+	}
+	err := db.Run(t.Context(), &store.Flight{Steps: []store.Step{statement(`select lastval()`, nil)}})
+	if pgErr, ok := err.(*pgconn.PgError); !ok || pgErr.Code != "55000" {
+		t.Errorf("got %v, want 55000", err)
+	}
+}
+
+func TestALockIsFreeWhenItsFlightIsCancelled(t *testing.T) {
+	database := storetest.New(t)
+	database.Exec(t, messySchema)
+	db := openOne(t, database)
+	const held = `select count(*) from pg_locks where locktype = 'advisory' and objid = 44`
+	for _, session := range []store.Session{{}, {ReadOnly: true}, {Isolation: "serializable"}} {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		done := make(chan error, 1)
+		go func() {
+			done <- db.Run(ctx, &store.Flight{Session: session, Steps: []store.Step{statement(`select mess.lock_and_sleep()`, nil)}})
+		}()
+		eventually(t, "the lock is held", func() bool { return queryInt(t, database, held) == 1 })
+		cancel()
+		if err := <-done; err != context.Canceled {
+			t.Errorf("got %v, want %v", err, context.Canceled)
+		}
+		eventually(t, "the lock is free", func() bool { return queryInt(t, database, held) == 0 })
+	}
+}
