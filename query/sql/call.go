@@ -83,7 +83,7 @@ func (b *builder) scalars(c *plan.Call) *pgjson.Layout {
 		b.write("\nfrom ")
 		b.record(c)
 	}
-	return &pgjson.Layout{Columns: []pgjson.Column{pgjson.NewColumn(c.Routine.Name.Name, pgjson.Scalar)}}
+	return &pgjson.Layout{Columns: []pgjson.Column{pgjson.NewColumn(c.Routine.Name.Name, scalarKind(c.Routine.Returns))}}
 }
 
 // cut runs a writer and takes what it wrote out of the text again.
