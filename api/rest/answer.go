@@ -94,10 +94,14 @@ func (a *answer) steps(c *catalog.Catalog) ([]store.Step, error) {
 // check is what must hold before the transaction may commit; nil when nothing can forbid it.
 func (a *answer) check() func() error {
 	strict := a.request.Prefer.Handling == query.HandlingStrict && a.request.Prefer.MaxAffected >= 0
-	if a.request.Action == query.Read || (!a.singular() && !strict) {
+	put := a.request.Action == query.Put
+	if a.request.Action == query.Read || (!a.singular() && !strict && !put) {
 		return nil
 	}
 	return func() error {
+		if put && a.rows != 1 {
+			return plan.PutMismatch() // the statement lets no row through but the one that the filters name
+		}
 		if strict && a.rows > a.request.Prefer.MaxAffected {
 			e := failure(http.StatusBadRequest, "PGRST124", "Query result exceeds max-affected preference constraint")
 			e.Details = text(fmt.Sprintf("The query affects %d rows", a.rows))

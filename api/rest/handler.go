@@ -260,7 +260,7 @@ func appendKey(dst []byte, request *query.Request) []byte {
 			flags |= 64
 		}
 		dst = append(dst, byte(payload.Format))
-		dst = appendPart(dst, payload.MediaType)
+		dst = appendPart(dst, payload.MediaType) // overloads take the whole body by its type
 		for _, key := range payload.Keys {
 			dst = appendPart(dst, key)
 		}
