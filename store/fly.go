@@ -20,29 +20,34 @@ type outcome struct {
 	outdated bool // a statement prepared earlier no longer fits the database
 }
 
+// transaction is how a flight is kept together.
+type transaction struct {
+	// begin opens an explicit transaction. Without it the flight is an implicit one, which its Sync commits.
+	begin string
+	// held says that the end is decided when the sinks have the rows, which takes a second round trip.
+	held bool
+}
+
 // fly sends a flight and hands its rows to the sinks. It returns nil only after the commit.
 func (c *connection) fly(ctx context.Context, f *Flight, anew bool) (outcome, error) {
 	if f.Session.Role == "none" {
 		return outcome{}, noSuchRole(f.Session.Role)
 	}
-	var begin string
-	if f.Session.Isolation != "" || f.Check != nil || f.Rollback {
-		var err error
-		if begin, err = beginCommand(f.Session.Isolation); err != nil {
-			return outcome{}, err
-		}
-	}
 	if err := c.settle(); err != nil {
 		return outcome{}, c.name(ctx, err)
 	}
-	c.queue(f, begin, anew)
-	o, err := c.exchange(ctx)
-	if begin == "" && err != nil && f.Session.ReadOnly && c.usable() {
-		// The failure has taken the cleaning with it. Settings went back by themselves, but locks did not.
-		c.clean(f.Calls)
+	c.resolve(f, anew)
+	t, err := c.transactionFor(f)
+	if err != nil {
+		return outcome{}, err
 	}
-	if begin != "" && c.usable() {
-		if err == nil && f.Check != nil {
+	c.queue(f, t)
+	o, err := c.exchange(ctx)
+	if !c.usable() {
+		return o, err
+	}
+	if t.begin != "" {
+		if err == nil && t.held {
 			err = c.conclude(ctx, f)
 		}
 		if c.usable() && c.pg.TxStatus() != 'I' {
@@ -51,17 +56,42 @@ func (c *connection) fly(ctx context.Context, f *Flight, anew bool) (outcome, er
 		if c.usable() {
 			c.clean(f.Calls)
 		}
+		return o, err
 	}
-	if c.cancelled && c.usable() && c.settle() == nil {
+	if err != nil && f.Session.ReadOnly {
+		// The failure has taken the cleaning with it. Settings went back by themselves, but locks did not.
+		c.clean(f.Calls)
+	}
+	if c.cancelled && c.settle() == nil {
 		c.clean(false)
 	}
 	return o, err
 }
 
+// transactionFor chooses the transaction. A write whose statement was never described on this connection is held: when
+// its sink finds that it does not know a column's type (StaleError), the write must not stay, for its caller tries
+// again. Later flights of the statement have the same types.
+func (c *connection) transactionFor(f *Flight) (transaction, error) {
+	t := transaction{held: f.Check != nil}
+	if !f.Session.ReadOnly {
+		for i := range f.Steps {
+			t.held = t.held || f.Steps[i].Sink != nil && !c.entries[i].described
+		}
+	}
+	if !t.held && !f.Rollback && f.Session.Isolation == "" {
+		return t, nil
+	}
+	var err error
+	t.begin, err = beginCommand(f.Session.Isolation)
+	return t, err
+}
+
 // conclude asks the flight's Check and commits, or leaves the transaction to be rolled back.
 func (c *connection) conclude(ctx context.Context, f *Flight) error {
-	if err := f.Check(); err != nil {
-		return err
+	if f.Check != nil {
+		if err := f.Check(); err != nil {
+			return err
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 // rolled back holds its answer until Run returns.
 //
 // Other errors are *PoolFullError, *UnavailableError, the context's, and what a sink or the flight's Check returned. A
-// sink's error does not undo a write; a Check's does.
+// Check's error undoes a write and so does a *StaleError of a sink's Begin; other errors of a sink may come too late.
 //
 // A flight is flown again, once, when no sink has been given anything that it cannot forget (see Restarter): after
 // the database's definitions changed under a prepared statement, and after the connection broke if the flight only

@@ -63,10 +63,9 @@ func beginCommand(isolation string) (string, error) {
 	return "", fmt.Errorf("unknown isolation level %q", isolation)
 }
 
-// queue encodes all requests of a flight and notes the replies to expect. With anew, statements are prepared again
-// even when this connection has them.
-func (c *connection) queue(f *Flight, begin string, anew bool) {
-	c.start()
+// resolve finds the prepared statements of a flight's steps. With anew, those that this connection has are prepared
+// again.
+func (c *connection) resolve(f *Flight, anew bool) {
 	c.entries = c.entries[:0]
 	for i := range f.Steps {
 		entry := c.statements.get(f.Steps[i].Statement, f.Session.Role)
@@ -76,21 +75,26 @@ func (c *connection) queue(f *Flight, begin string, anew bool) {
 		}
 		c.entries = append(c.entries, entry)
 	}
+}
+
+// queue encodes all requests of a flight and notes the replies to expect.
+func (c *connection) queue(f *Flight, t transaction) {
+	c.start()
 	// Nothing before these can fail, so each is surely carried out.
 	for _, name := range c.statements.closing {
 		c.encode(&pgproto3.Close{ObjectType: 'S', Name: name})
 		c.replies = append(c.replies, reply{kind: closeReply})
 	}
 	c.statements.closing = c.statements.closing[:0]
-	if begin != "" {
-		c.command(begin, reply{})
+	if t.begin != "" {
+		c.command(t.begin, reply{})
 	}
 	c.applySettings(&f.Session)
 	for i := range f.Steps {
 		c.run(c.entries[i], f.Steps[i].Params, reply{sink: f.Steps[i].Sink})
 	}
-	if begin != "" {
-		if f.Check == nil {
+	if t.begin != "" {
+		if !t.held {
 			c.command(endCommand(f.Rollback), reply{})
 		}
 		c.sync()
