@@ -72,8 +72,10 @@ func (e *sinkError) Unwrap() error { return e.err }
 // connectionLost tells whether an error of reading replies leaves the connection in a state that cannot be known:
 // neither a sink has failed nor the server has answered with an error of a statement.
 func connectionLost(err error) bool {
-	var sunk *sinkError
-	if err == nil || errors.As(err, &sunk) {
+	if err == nil {
+		return false
+	}
+	if _, sunk := errors.AsType[*sinkError](err); sunk {
 		return false
 	}
 	pgErr := asPgError(err)
@@ -123,9 +125,6 @@ func noSuchRole(role string) error {
 
 // asPgError finds the server's own error in err without losing what wraps it.
 func asPgError(err error) *pgconn.PgError {
-	var pgErr *pgconn.PgError
-	if errors.As(err, &pgErr) {
-		return pgErr
-	}
-	return nil
+	pgErr, _ := errors.AsType[*pgconn.PgError](err)
+	return pgErr
 }

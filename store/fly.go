@@ -49,6 +49,8 @@ func (c *connection) fly(ctx context.Context, f *Flight, anew bool) (outcome, er
 	if t.begin != "" {
 		if err == nil && t.held {
 			err = c.conclude(ctx, f)
+		} else if err == nil && f.Check != nil {
+			err = f.Check()
 		}
 		if c.usable() && c.pg.TxStatus() != 'I' {
 			c.end("rollback")
@@ -58,27 +60,38 @@ func (c *connection) fly(ctx context.Context, f *Flight, anew bool) (outcome, er
 		}
 		return o, err
 	}
-	if err != nil && f.Session.ReadOnly {
-		// The failure has taken the cleaning with it. Settings went back by themselves, but locks did not.
-		c.clean(f.Calls)
+	if f.Session.ReadOnly {
+		if err == nil && f.Check != nil {
+			err = f.Check()
+		}
+		if c.pg.ParameterStatus(userParameter) != c.user {
+			c.broken = true
+			return o, err
+		}
+		if err != nil && f.Calls {
+			// The failure has taken the cleaning with it. Settings went back by themselves, but locks did not.
+			c.clean(true)
+		}
 	}
 	if c.cancelled && c.settle() == nil {
-		c.clean(false)
+		c.clean(f.Calls)
 	}
 	return o, err
 }
 
-// transactionFor chooses the transaction. A write whose statement was never described on this connection is held: when
-// its sink finds that it does not know a column's type (StaleError), the write must not stay, for its caller tries
-// again. Later flights of the statement have the same types.
+// transactionFor chooses the transaction. A read has nothing to undo, so its Check can come after its commit. A write
+// whose statement was never described on this connection is held: when its sink finds that it does not know a column's
+// type (StaleError), the write must not stay, for its caller tries again. Later flights of the statement have the same
+// types.
 func (c *connection) transactionFor(f *Flight) (transaction, error) {
-	t := transaction{held: f.Check != nil}
+	var t transaction
 	if !f.Session.ReadOnly {
+		t.held = f.Check != nil
 		for i := range f.Steps {
 			t.held = t.held || f.Steps[i].Sink != nil && !c.entries[i].described
 		}
 	}
-	if !t.held && !f.Rollback && f.Session.Isolation == "" {
+	if !t.held && (!f.Rollback || f.Session.ReadOnly) && f.Session.Isolation == "" {
 		return t, nil
 	}
 	var err error
@@ -186,8 +199,7 @@ func (c *connection) name(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	var sunk *sinkError
-	if errors.As(err, &sunk) {
+	if sunk, ok := errors.AsType[*sinkError](err); ok {
 		return sunk.err
 	}
 	pgErr := asPgError(err)
@@ -197,8 +209,7 @@ func (c *connection) name(ctx context.Context, err error) error {
 	if pgErr != nil && !serverLeft(pgErr) {
 		return err
 	}
-	var protocol *protocolError
-	if errors.As(err, &protocol) {
+	if _, ok := errors.AsType[*protocolError](err); ok {
 		return fmt.Errorf("read the database's answer: %w", err)
 	}
 	return &UnavailableError{Err: err}

@@ -21,8 +21,8 @@ import (
 func (db *DB) Run(ctx context.Context, f *Flight) error {
 	for attempt := 0; ; attempt++ {
 		o, err := db.attempt(ctx, f)
-		var gone *UnavailableError
-		if err == nil || !errors.As(err, &gone) {
+		gone, ok := errors.AsType[*UnavailableError](err)
+		if !ok {
 			return err
 		}
 		db.counts.unavailable.Add(1)
@@ -93,8 +93,7 @@ func (db *DB) notConnected(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var remembered *outageError
-	if errors.As(err, &remembered) {
+	if remembered, ok := errors.AsType[*outageError](err); ok {
 		return &UnavailableError{Connecting: true, Err: remembered.err}
 	}
 	db.outage.failed(err)
