@@ -229,7 +229,8 @@ func (a *answer) spill() error {
 	if a.request.Action != query.Read || a.singular() || a.planner.catalog.SetsResponse {
 		if int64(len(a.buffer)) > a.h.options.AnswerMemory {
 			e := failure(http.StatusRequestEntityTooLarge, "54000", "The answer is larger than the server holds back until a transaction has ended")
-			e.Hint = text("Ask for fewer rows or columns, or use Prefer: return=minimal")
+			// The commit rides in the same flight, and may be done before the answer has grown too large.
+			e.Hint = text("What was asked for may have been done. Ask for fewer rows or columns, or use Prefer: return=minimal")
 			return e
 		}
 		return nil
