@@ -12,6 +12,7 @@ import (
 	"basalt/query"
 	"basalt/query/catalog"
 	"basalt/query/pgjson"
+	"basalt/query/plan"
 	"basalt/query/sql"
 	"basalt/store"
 )
@@ -20,8 +21,8 @@ import (
 // is exact and an error still gets its own answer; beyond it memory stays constant.
 const streamAfter = 1 << 20
 
-// keepBuffer is the largest buffer that is kept for the next request.
-const keepBuffer = 256 << 10
+// keepBuffer is the largest buffer that is kept for another answer: what streamAfter may grow to.
+const keepBuffer = 2 * streamAfter
 
 // answer is one answer in the making: it takes the rows of the main statement and writes them as they come.
 type answer struct {
@@ -35,8 +36,9 @@ type answer struct {
 	params   [3][][]byte // of the count, the estimate and the statement itself
 	encoder  *pgjson.Encoder
 	buffer   []byte
-	rows     int64 // rows given or affected
-	inserted int64 // of an upsert, rows that were not there before
+	pooled   *[]byte // what buffer came from, between Begin and release
+	rows     int64   // rows given or affected
+	inserted int64   // of an upsert, rows that were not there before
 	keys     []string
 	streamed bool
 	total    counter
@@ -46,16 +48,18 @@ type answer struct {
 }
 
 func (a *answer) reset(h *Handler, c echo.Context, p *planner, statement *compiled, request *query.Request, f format) {
-	params, buffer, list := a.params, a.buffer[:0], a.list[:0]
-	*a = answer{h: h, c: c, planner: p, statement: statement, request: request, format: f, params: params, buffer: buffer, list: list}
+	params, list := a.params, a.list[:0]
+	*a = answer{h: h, c: c, planner: p, statement: statement, request: request, format: f, params: params, list: list}
 	a.total.rows, a.estimate.rows = -1, -1
 }
 
 // release drops what must not be kept until the next request.
 func (a *answer) release() {
-	if cap(a.buffer) > keepBuffer {
-		a.buffer = nil
+	if a.pooled != nil && cap(a.buffer) <= keepBuffer {
+		*a.pooled = a.buffer
+		a.h.buffers.Put(a.pooled)
 	}
+	a.buffer, a.pooled = nil, nil
 	for i := range a.params {
 		clear(a.params[i][:cap(a.params[i])])
 	}
@@ -90,10 +94,14 @@ func (a *answer) steps(c *catalog.Catalog) ([]store.Step, error) {
 // check is what must hold before the transaction may commit; nil when nothing can forbid it.
 func (a *answer) check() func() error {
 	strict := a.request.Prefer.Handling == query.HandlingStrict && a.request.Prefer.MaxAffected >= 0
-	if a.request.Action == query.Read || (!a.singular() && !strict) {
+	put := a.request.Action == query.Put
+	if a.request.Action == query.Read || (!a.singular() && !strict && !put) {
 		return nil
 	}
 	return func() error {
+		if put && a.rows != 1 {
+			return plan.PutMismatch() // the statement lets no row through but the one that the filters name
+		}
 		if strict && a.rows > a.request.Prefer.MaxAffected {
 			e := failure(http.StatusBadRequest, "PGRST124", "Query result exceeds max-affected preference constraint")
 			e.Details = text(fmt.Sprintf("The query affects %d rows", a.rows))
@@ -122,20 +130,29 @@ func (a *answer) Begin(columns store.Columns) error {
 	if a.statement.RowsAffected {
 		return nil
 	}
+	if a.pooled == nil {
+		a.pooled = a.h.buffers.Get().(*[]byte)
+		a.buffer = *a.pooled
+	}
 	a.buffer, a.rows, a.inserted, a.keys = a.buffer[:0], 0, 0, a.keys[:0]
 	encoder, err := a.statement.bind(a.planner, columns, &a.h.zones)
 	if err != nil {
-		var unknown *pgjson.UnknownTypeError
-		if errors.As(err, &unknown) {
-			return &store.StaleError{TypeOID: unknown.OID}
-		}
-		return err
+		return stale(err)
 	}
 	a.encoder = encoder
 	if a.wrapped() {
 		a.buffer = append(a.buffer, '[')
 	}
 	return nil
+}
+
+// stale names an error that comes of a type which the catalog does not know yet: another catalog may.
+func stale(err error) error {
+	var unknown *pgjson.UnknownTypeError
+	if errors.As(err, &unknown) {
+		return &store.StaleError{TypeOID: unknown.OID}
+	}
+	return err
 }
 
 // Restart implements store.Restarter: what was not sent can be made again.
@@ -172,13 +189,15 @@ func (a *answer) Row(values [][]byte) error {
 			a.buffer = appendCSVHeader(a.buffer, a.statement.Layout)
 		}
 		a.buffer, err = a.encoder.AppendCSVRow(append(a.buffer, '\n'), values)
-	case a.format.media == mediaText || a.format.media == mediaBinary:
+	case a.format.isBare():
 		a.buffer = append(a.buffer, values[0]...)
 	default:
 		if a.rows > 1 && a.wrapped() {
 			a.buffer = append(a.buffer, ',', '\n', ' ')
 		}
 		switch {
+		case a.statement.Scalar && a.format.stripped:
+			a.buffer, err = a.encoder.AppendValueStripped(a.buffer, 0, values[0])
 		case a.statement.Scalar:
 			a.buffer, err = a.encoder.AppendValue(a.buffer, 0, values[0])
 		case a.format.stripped:
@@ -191,7 +210,7 @@ func (a *answer) Row(values [][]byte) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("write row %d as JSON: %w", a.rows, err)
+		return stale(fmt.Errorf("write row %d as JSON: %w", a.rows, err))
 	}
 	return a.spill()
 }
@@ -211,7 +230,9 @@ func (a *answer) spill() error {
 	}
 	if !a.streamed {
 		a.streamed = true
-		a.head(a.status())
+		status := a.status()
+		a.describe(status)
+		a.c.Response().WriteHeader(status)
 	}
 	return a.flush()
 }
@@ -246,21 +267,32 @@ func (a *answer) finish() error {
 	if err := a.checkSingular(); err != nil {
 		return err
 	}
-	status := a.status()
-	if status == http.StatusRequestedRangeNotSatisfiable {
-		a.c.Response().Header().Set("Content-Range", "*/"+strconv.FormatInt(a.count(), 10))
-		return query.OutOfBounds(a.request.Offset, a.count())
+	if a.request.Action == query.Put && a.rows == 0 {
+		return plan.PutMismatch()
 	}
-	if err := a.settings.apply(a.c.Response().Header(), &status); err != nil {
+	decided, err := a.settings.read()
+	if err != nil {
 		return err
 	}
-	a.head(status)
-	if status == http.StatusNoContent || a.request.Returning != query.ReturnRows || a.statement.Void {
-		return nil
+	header, status := a.c.Response().Header(), a.status()
+	if status == http.StatusRequestedRangeNotSatisfiable {
+		header.Set("Content-Range", "*/"+strconv.FormatInt(a.count(), 10))
+		return query.OutOfBounds(a.request.Offset, a.count())
 	}
 	if a.statement.Single && a.rows == 0 && (a.format.media == mediaJSON || a.format.media == mediaObject) {
 		a.buffer = append(a.buffer, "null"...)
 	}
+	a.describe(status)
+	decided.apply(header)
+	if decided.status != 0 {
+		status = decided.status
+	}
+	if bodyless(status) || a.c.Request().Method == http.MethodHead {
+		a.c.Response().WriteHeader(status)
+		return nil
+	}
+	header.Set("Content-Length", strconv.Itoa(len(a.buffer)))
+	a.c.Response().WriteHeader(status)
 	return a.flush()
 }
 
@@ -296,6 +328,22 @@ func (a *answer) count() int64 {
 	return a.rows
 }
 
+// shown is how many rows the answer holds, -1 when it has begun to leave and only its end will tell.
+func (a *answer) shown() int64 {
+	if !a.streamed {
+		return a.rows
+	}
+	total := a.count()
+	if total < 0 {
+		return -1
+	}
+	left := max(total-a.request.Offset, 0)
+	if a.request.Limit >= 0 {
+		return min(left, a.request.Limit)
+	}
+	return left
+}
+
 // status is the answer's status before functions had their say.
 func (a *answer) status() int {
 	switch a.request.Action {
@@ -309,7 +357,7 @@ func (a *answer) status() int {
 			return http.StatusOK
 		case a.request.Offset > total:
 			return http.StatusRequestedRangeNotSatisfiable
-		case a.rows < total && !a.statement.Single:
+		case a.shown() < total && !a.statement.Single:
 			return http.StatusPartialContent
 		}
 		return http.StatusOK

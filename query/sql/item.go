@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"basalt/query"
+	"basalt/query/catalog"
 	"basalt/query/pgjson"
 	"basalt/query/plan"
 )
@@ -144,6 +145,14 @@ func columns(n *plan.Node) []pgjson.Column {
 	return list
 }
 
+// scalarKind is the kind of a column that wrapped has written.
+func scalarKind(t *catalog.Type) pgjson.ColumnKind {
+	if t != nil && t.JSONCast.Name == "" && !pgjson.Native(t) {
+		return pgjson.Wrapped
+	}
+	return pgjson.Scalar
+}
+
 func column(item *plan.Item) pgjson.Column {
 	switch {
 	case item.Kind == plan.EmbedItem && item.Embed.ToOne():
@@ -151,7 +160,7 @@ func column(item *plan.Item) pgjson.Column {
 	case item.Kind == plan.EmbedItem:
 		return pgjson.NewColumn(item.Name, pgjson.Records, columns(item.Embed.Node)...)
 	case item.Kind != plan.SpreadItem || item.Aggregate != "":
-		return pgjson.NewColumn(item.Name, pgjson.Scalar)
+		return pgjson.NewColumn(item.Name, scalarKind(item.Type))
 	}
 	below := &item.Embed.Node.Items[item.Index]
 	switch {

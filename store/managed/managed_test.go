@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(childEnv); dir != "" {
 		os.Exit(child(dir))
 	}
-	base, err := os.MkdirTemp("", "managed")
+	base, err := os.MkdirTemp(scratch(), "managed")
 	if err != nil {
 		panic(err)
 	}
@@ -43,6 +43,17 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	os.RemoveAll(base)
 	os.Exit(code)
+}
+
+// scratch is a folder in memory where there is room for the clusters of all tests, else the usual temporary folder: the
+// tests make and delete some ten thousand files.
+func scratch() string {
+	const inMemory, room = "/dev/shm", 2 * gib
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(inMemory, &fs); err == nil && uint64(fs.Bavail)*uint64(fs.Bsize) > room {
+		return inMemory
+	}
+	return ""
 }
 
 func child(dir string) int {
@@ -105,7 +116,7 @@ func needPostgres(t *testing.T) Binaries {
 // dataDir is a data folder with a path that is short enough for a socket; whatever runs there is ended with the test.
 func dataDir(t *testing.T) string {
 	t.Helper()
-	base, err := os.MkdirTemp("", "managed")
+	base, err := os.MkdirTemp(scratch(), "managed")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,11 +126,9 @@ func dataDir(t *testing.T) string {
 	dir := filepath.Join(base, "data")
 	t.Cleanup(func() {
 		for _, cluster := range []string{at(dir).cluster(), filepath.Join(at(dir).staging(), clusterName)} {
-			pids, _ := serverProcesses(cluster)
-			for _, pid := range pids {
-				syscall.Kill(pid, syscall.SIGKILL)
+			if err := evict(context.Background(), cluster); err != nil {
+				t.Error(err)
 			}
-			waitGone(context.Background(), cluster, 10*time.Second)
 		}
 		if err := os.RemoveAll(base); err != nil {
 			t.Error(err)
