@@ -21,7 +21,8 @@ const (
 
 // AppendCellText writes a cell as its column's input function reads it, or tells that it is NULL.
 func AppendCellText(dst, cell []byte, format PayloadFormat, form CellForm) (out []byte, null bool) {
-	var w cellWriter
+	// What needs rewriting is written where it will stay, if there is room.
+	w := cellWriter{scratch: dst[len(dst):]}
 	text, null := w.text(cell, format, form)
 	return append(dst, text...), null
 }
