@@ -78,7 +78,7 @@ func (b *builder) fromJSON(w *plan.Write, t *catalog.Type, start int) {
 func (b *builder) payload(w *plan.Write) {
 	switch w.Payload {
 	case plan.OneRow:
-		b.row1(w)
+		b.oneRow(w)
 	case plan.ManyRows:
 		b.arrays(w)
 	case plan.WholeBody:
@@ -86,8 +86,8 @@ func (b *builder) payload(w *plan.Write) {
 	}
 }
 
-// row1 writes a payload of one row.
-func (b *builder) row1(w *plan.Write) {
+// oneRow writes a payload of one row.
+func (b *builder) oneRow(w *plan.Write) {
 	b.write("(values (")
 	for i, column := range w.Columns {
 		if i > 0 {
@@ -101,17 +101,13 @@ func (b *builder) row1(w *plan.Write) {
 		b.parameter(Param{Source: Cell, Index: column.Key, Form: formOf(t)}, cast)
 	}
 	b.write(")) p(")
-	b.cellNames(w)
-	b.write(")")
-}
-
-func (b *builder) cellNames(w *plan.Write) {
 	for i := range w.Columns {
 		if i > 0 {
 			b.write(", ")
 		}
 		b.write(cellName(i))
 	}
+	b.write(")")
 }
 
 // arrays writes the payload as one array of text for each column. Set-returning functions beside each other in select
