@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -40,10 +41,16 @@ const (
 type usageError struct{ error }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	zerolog.MessageFieldName = "msg" // scripts look for "msg":"ready"
+	ctx, stop := context.WithCancel(context.Background())
+	// Both signals are caught: between giving the first back to its default and the second there would be a gap.
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	go func() {
-		<-ctx.Done()
-		stop() // the second signal ends the process at once
+		<-signals
+		stop()
+		<-signals
+		os.Exit(exitFailed)
 	}()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -57,7 +64,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(errs, "basalt:", err)
+	fmt.Fprintln(errs, "basalt:", strings.Join(strings.Fields(err.Error()), " ")) // one line, whatever went wrong
 	var usage usageError
 	var setting *api.SettingError
 	if errors.As(err, &usage) || errors.As(err, &setting) || strings.HasPrefix(err.Error(), "unknown command") {
@@ -78,9 +85,25 @@ func command() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetHelpCommand(helpCommand())
 	root.AddCommand(serveCommand(), keysCommand(), migrateCommand(), psqlCommand(), versionCommand())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	return root
+}
+
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Print the usage of a command with an example",
+		Example: "  basalt help serve",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usageError{fmt.Errorf("unknown command %q", strings.Join(args, " "))}
+			}
+			return found.Help()
+		},
+	}
 }
 
 // arguments checks positional arguments as wrong usage.
@@ -107,6 +130,7 @@ func serveCommand() *cobra.Command {
 		Example: "  basalt serve --listen 127.0.0.1:8090 --data ./basalt_data\n  DATABASE_URL=postgres://user:password@host/app basalt serve",
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			signal.Ignore(syscall.SIGPIPE) // whoever reads the log may die; the server lives on
 			return api.Serve(cmd.Context(), settings, api.Build{Version: version, Commit: commit}, cmd.OutOrStdout(), os.Stderr)
 		},
 	}
@@ -179,6 +203,9 @@ func connect(ctx context.Context, settings *api.Settings) (*pgx.Conn, string, er
 }
 
 func databaseURL(settings *api.Settings) (string, error) {
+	if err := settings.CheckDatabaseURL(); err != nil {
+		return "", err
+	}
 	if settings.DatabaseURL != "" {
 		return settings.DatabaseURL, nil
 	}
@@ -286,6 +313,8 @@ func migrateCommand() *cobra.Command {
 		Short: "Apply, list or create your own migrations",
 		Example: "  basalt migrate new add_cities\n  basalt migrate up\n  basalt migrate up --dir supabase/migrations\n" +
 			"  basalt migrate status",
+		Args: arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(migrateUp(), migrateStatus(), migrateNew())
 	return cmd

@@ -55,13 +55,13 @@ type Server struct {
 }
 
 // Start brings everything up and returns once requests are served. The server ends with ctx; Wait must be called.
-func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, progress io.Writer) (server *Server, err error) {
+func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, progress io.Writer) (_ *Server, err error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	log.Info().Str("version", build.Version).Str("commit", build.Commit).Msg("start")
 	warn(&s, log)
-	server = &Server{settings: &s, build: build, log: log, metrics: newMetrics(), ids: newRequestIDs()}
+	server := &Server{settings: &s, build: build, log: log, metrics: newMetrics(), ids: newRequestIDs()}
 	defer func() {
 		if err != nil {
 			server.close()

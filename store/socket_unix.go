@@ -12,7 +12,7 @@ import (
 // stopped has closed its end, and the next flight would fail for nothing.
 type socketProbe struct {
 	raw   syscall.RawConn
-	check func(fd uintptr) bool
+	check func(fd uintptr)
 	quiet *bool
 }
 
@@ -30,10 +30,9 @@ func newSocketProbe(conn net.Conn) socketProbe {
 	}
 	quiet := new(bool)
 	buffer := make([]byte, 1)
-	return socketProbe{raw: raw, quiet: quiet, check: func(fd uintptr) bool {
+	return socketProbe{raw: raw, quiet: quiet, check: func(fd uintptr) {
 		_, _, err := syscall.Recvfrom(int(fd), buffer, syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		*quiet = err == syscall.EAGAIN || err == syscall.EWOULDBLOCK
-		return true
 	}}
 }
 
@@ -42,5 +41,6 @@ func (p socketProbe) isQuiet() bool {
 	if p.raw == nil {
 		return true
 	}
-	return p.raw.Read(p.check) == nil && *p.quiet
+	// Control and not Read, which would wait for a reader that pgconn may have left in the background.
+	return p.raw.Control(p.check) == nil && *p.quiet
 }

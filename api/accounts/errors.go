@@ -70,7 +70,11 @@ func (f *face) fail(c echo.Context, err error) error {
 		if errorID = requestID(c); errorID == "" {
 			errorID = uuid.NewString()
 		}
-		f.options.Log.Error().Str("request_id", errorID).Int("status", p.status).AnErr("error", p.cause).Msg("accounts request failed")
+		event := f.options.Log.Error()
+		if p.status == http.StatusServiceUnavailable {
+			event = f.options.Log.Debug() // that PostgreSQL is away is said once, not by each request
+		}
+		event.Str("request_id", errorID).Int("status", p.status).AnErr("error", p.cause).Msg("accounts request failed")
 	}
 	var weak *weakPassword
 	if p.code == auth.CodeWeakPassword {
