@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(errs, "basalt:", err)
+	fmt.Fprintln(errs, "basalt:", strings.Join(strings.Fields(err.Error()), " ")) // one line, whatever went wrong
 	var usage usageError
 	var setting *api.SettingError
 	if errors.As(err, &usage) || errors.As(err, &setting) || strings.HasPrefix(err.Error(), "unknown command") {
@@ -85,9 +85,25 @@ func command() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetHelpCommand(helpCommand())
 	root.AddCommand(serveCommand(), keysCommand(), migrateCommand(), psqlCommand(), versionCommand())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	return root
+}
+
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Print the usage of a command with an example",
+		Example: "  basalt help serve",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usageError{fmt.Errorf("unknown command %q", strings.Join(args, " "))}
+			}
+			return found.Help()
+		},
+	}
 }
 
 // arguments checks positional arguments as wrong usage.
@@ -187,6 +203,9 @@ func connect(ctx context.Context, settings *api.Settings) (*pgx.Conn, string, er
 }
 
 func databaseURL(settings *api.Settings) (string, error) {
+	if err := settings.CheckDatabaseURL(); err != nil {
+		return "", err
+	}
 	if settings.DatabaseURL != "" {
 		return settings.DatabaseURL, nil
 	}
@@ -294,6 +313,8 @@ func migrateCommand() *cobra.Command {
 		Short: "Apply, list or create your own migrations",
 		Example: "  basalt migrate new add_cities\n  basalt migrate up\n  basalt migrate up --dir supabase/migrations\n" +
 			"  basalt migrate status",
+		Args: arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(migrateUp(), migrateStatus(), migrateNew())
 	return cmd

@@ -1,7 +1,10 @@
 package api
 
 import (
+	"io"
+	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -18,25 +21,47 @@ type compressor struct{ writers sync.Pool }
 
 func newCompressor() *compressor {
 	return &compressor{writers: sync.Pool{New: func() any {
-		w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
+		w, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is valid
 		return w
 	}}}
 }
 
 func (z *compressor) middleware(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if !strings.Contains(c.Request().Header.Get("Accept-Encoding"), "gzip") || c.Request().Method == http.MethodHead {
+		response := c.Response()
+		response.Before(func() { response.Header().Add("Vary", "Accept-Encoding") })
+		if c.Request().Method == http.MethodHead || !takesGzip(c.Request().Header["Accept-Encoding"]) {
 			return next(c)
 		}
-		response := c.Response()
 		w := &compressedWriter{ResponseWriter: response.Writer, pool: &z.writers}
 		response.Writer = w
-		defer func() {
-			response.Writer = w.ResponseWriter
-			w.close()
-		}()
-		return next(c)
+		// Not deferred: after a panic an answer is not complete and must not be ended as if it were.
+		err := next(c)
+		response.Writer = w.ResponseWriter
+		w.close()
+		return err
 	}
+}
+
+// takesGzip says whether a client accepts gzip (RFC 9110 §12.5.3).
+func takesGzip(accepted []string) bool {
+	if len(accepted) == 1 && strings.HasPrefix(accepted[0], "gzip,") {
+		return true // as nearly all clients write it
+	}
+	for _, coding := range strings.Split(strings.Join(accepted, ","), ",") {
+		name, parameters, _ := strings.Cut(coding, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			continue
+		}
+		_, values, err := mime.ParseMediaType("x/x;" + parameters)
+		if err != nil {
+			return false
+		}
+		quality, rated := values["q"]
+		rating, err := strconv.ParseFloat(quality, 64)
+		return !rated || err == nil && rating > 0
+	}
+	return false
 }
 
 // compressedWriter decides at the first write whether to compress: the rest layer writes an answer in one piece or
@@ -69,7 +94,6 @@ func (w *compressedWriter) Write(p []byte) (int, error) {
 func (w *compressedWriter) decide(size int) {
 	w.decided = true
 	header := w.Header()
-	header.Add("Vary", "Accept-Encoding")
 	if size >= compressFrom && header.Get("Content-Encoding") == "" {
 		header.Set("Content-Encoding", "gzip")
 		header.Del("Content-Length")
@@ -82,17 +106,17 @@ func (w *compressedWriter) decide(size int) {
 	w.ResponseWriter.WriteHeader(w.status)
 }
 
-// Flush sends what was written so far.
-func (w *compressedWriter) Flush() {
+// FlushError sends what was written so far, for http.ResponseController.
+func (w *compressedWriter) FlushError() error {
 	if !w.decided {
 		w.decide(0)
 	}
 	if w.gzip != nil {
-		_ = w.gzip.Flush() // a broken connection shows at the next write
+		if err := w.gzip.Flush(); err != nil {
+			return err
+		}
 	}
-	if flusher, ok := w.ResponseWriter.(http.Flusher); ok {
-		flusher.Flush()
-	}
+	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
 // Unwrap gives http.ResponseController the writer below.
@@ -105,6 +129,7 @@ func (w *compressedWriter) close() {
 	}
 	if w.gzip != nil {
 		_ = w.gzip.Close() // a broken connection has been reported by Write
+		w.gzip.Reset(io.Discard)
 		w.pool.Put(w.gzip)
 		w.gzip = nil
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"basalt/api/rest"
 	"basalt/auth"
 )
 
@@ -38,8 +39,5 @@ func apiKey(r *http.Request) string {
 	if key := r.Header.Get("Apikey"); key != "" {
 		return key
 	}
-	if strings.Contains(r.URL.RawQuery, "apikey=") {
-		return r.URL.Query().Get("apikey")
-	}
-	return ""
+	return rest.KeyParameter(r.URL.RawQuery)
 }

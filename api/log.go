@@ -98,7 +98,7 @@ func newLogger(s *Settings, out *os.File) (zerolog.Logger, *logSink) {
 		level = zerolog.InfoLevel // Check has refused other names
 	}
 	console := s.LogFormat == "console" || s.LogFormat == "auto" && term.IsTerminal(int(out.Fd()))
-	var w io.Writer = out
+	var w io.Writer = struct{ io.Writer }{out} // not a Closer: the sink's end must not be that of stderr
 	if console {
 		_, noColor := os.LookupEnv("NO_COLOR")
 		w = perLine{zerolog.ConsoleWriter{Out: out, TimeFormat: time.TimeOnly, NoColor: noColor || !term.IsTerminal(int(out.Fd()))}}

@@ -110,7 +110,7 @@ func open(ctx context.Context, s *Settings, url, apiURL string, log zerolog.Logg
 	path, err := token.ParsePath(s.JWTRoleClaim)
 	if err != nil {
 		db.Close()
-		return nil, &SettingError{"jwt-role-claim", err.Error()}
+		return nil, fmt.Errorf("read --jwt-role-claim: %w", err) // Check has refused such
 	}
 	p.Verifier = auth.NewVerifier(*p.Keys, auth.VerifierOptions{
 		RoleClaim: path, Audience: s.JWTAudience,

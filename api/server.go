@@ -2,17 +2,21 @@ package api
 
 import (
 	"errors"
+	"fmt"
+	stdlog "log"
 	"net"
 	"net/http"
 	"net/netip"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"github.com/rs/zerolog"
 	"golang.org/x/net/netutil"
-	"golang.org/x/sync/semaphore"
 
 	"basalt/api/accounts"
+	"basalt/api/body"
 	"basalt/api/rest"
 	"basalt/web"
 )
@@ -30,10 +34,9 @@ func (s *Server) handler() http.Handler {
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.answerError
 	e.IPExtractor = ipExtractor(s.settings.TrustedProxies)
-	bodies := &bodies{limit: int64(s.settings.BodyLimit), memory: semaphore.NewWeighted(int64(s.settings.BodyMemory))}
 	e.Use(s.observe, s.recover)
 
-	public := e.Group("", cors, bodies.middleware, newCompressor().middleware)
+	public := e.Group("", cors, s.boundBodies(), newCompressor().middleware)
 	restHandler := rest.New(s.project.DB, s.project.Catalogs, s.project.identity.of, s.log, rest.Options{
 		Schemas: s.settings.Schemas, ExtraSearchPath: s.settings.ExtraSearchPath, MaxRows: s.settings.MaxRows,
 		Aggregates: s.settings.RestAggregates, LegacyTargetNames: s.settings.LegacyTargetNames,
@@ -53,6 +56,19 @@ func (s *Server) handler() http.Handler {
 	return e
 }
 
+// boundBodies bounds what the bodies of requests take.
+func (s *Server) boundBodies() echo.MiddlewareFunc {
+	limits := body.NewLimits(int64(s.settings.BodyLimit), int64(s.settings.BodyMemory))
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			request, release := limits.Bound(c.Request())
+			defer release()
+			c.SetRequest(request)
+			return next(c)
+		}
+	}
+}
+
 // limited bounds the connections that are open at once; further ones wait to be accepted.
 func limited(listener net.Listener, most int) net.Listener {
 	if most == 0 {
@@ -63,14 +79,26 @@ func limited(listener net.Listener, most int) net.Listener {
 
 // http gives the net/http server over a handler.
 func (s *Server) http(handler http.Handler) *http.Server {
+	headers := headerTimeout
+	if s.settings.ReadTimeout > 0 {
+		headers = min(headers, s.settings.ReadTimeout)
+	}
 	return &http.Server{
 		Handler:           handler,
-		ReadHeaderTimeout: headerTimeout,
+		ReadHeaderTimeout: headers,
 		ReadTimeout:       s.settings.ReadTimeout,
 		IdleTimeout:       s.settings.IdleTimeout,
 		MaxHeaderBytes:    headerLimit - 4096, // net/http adds 4096 bytes of its own
-		ErrorLog:          nil,
+		ErrorLog:          stdlog.New(serverLog{s.log}, "", 0),
 	}
+}
+
+// serverLog takes what net/http has to say into our log: what clients sent stays escaped in a field.
+type serverLog struct{ log zerolog.Logger }
+
+func (l serverLog) Write(p []byte) (int, error) {
+	l.log.Warn().Str("error", strings.TrimSpace(string(p))).Msg("HTTP server")
+	return len(p), nil
 }
 
 // ipExtractor tells who a request comes from: the peer itself, or, when the peer is a trusted proxy, whom it names.
@@ -129,7 +157,10 @@ func (s *Server) recover(next echo.HandlerFunc) echo.HandlerFunc {
 				panic(reason)
 			default:
 				s.log.Error().Str("request_id", c.Response().Header().Get("X-Request-Id")).
-					Interface("panic", reason).Bytes("stack", debug.Stack()).Msg("panic in a request")
+					Str("panic", fmt.Sprint(reason)).Bytes("stack", debug.Stack()).Msg("panic in a request")
+				if c.Response().Committed {
+					panic(http.ErrAbortHandler) // what has left must not look complete
+				}
 				err = echo.NewHTTPError(http.StatusInternalServerError, "internal error")
 			}
 		}()
@@ -189,18 +220,28 @@ func keyless(path string) bool {
 	return false
 }
 
-// patientWriter cuts a client that does not take its answer: each write moves the deadline.
+// patientPiece is how much of an answer a client must take within its patience: so little that slow networks do.
+const patientPiece = 64 << 10
+
+// patientWriter cuts a client that does not take its answer: each piece of it moves the deadline.
 type patientWriter struct {
 	http.ResponseWriter
 	patience time.Duration
 }
 
 func (w *patientWriter) Write(p []byte) (int, error) {
-	if w.patience > 0 {
-		// Not every writer has deadlines (tests); then there is none.
-		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.patience))
+	written := 0
+	for {
+		if w.patience > 0 {
+			// Not every writer has deadlines (tests); then there is none.
+			_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.patience))
+		}
+		n, err := w.ResponseWriter.Write(p[:min(len(p), patientPiece)])
+		written, p = written+n, p[n:]
+		if err != nil || len(p) == 0 {
+			return written, err
+		}
 	}
-	return w.ResponseWriter.Write(p)
 }
 
 // Unwrap gives http.ResponseController the writer below.

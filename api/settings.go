@@ -14,9 +14,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/pflag"
 
 	"basalt/auth"
+	"basalt/auth/token"
 )
 
 // Settings are all settings of `basalt serve`. Each field is a flag of the name in its tag and an environment
@@ -189,7 +191,8 @@ func (s *Settings) Bind(flags *pflag.FlagSet, names ...string) error {
 		value := &settingValue{field: fields.Field(i)}
 		source, text := name, tag.Get("default")
 		for _, variable := range []string{tag.Get("env"), EnvName(name)} {
-			if given, ok := os.LookupEnv(variable); variable != "" && ok {
+			// An empty variable is none: deployments hand on what they do not have as empty.
+			if given := os.Getenv(variable); variable != "" && given != "" {
 				source, text = variable, given
 			}
 		}
@@ -210,14 +213,27 @@ func (s *Settings) Bind(flags *pflag.FlagSet, names ...string) error {
 	return nil
 }
 
+// mostConnections is PostgreSQL's own maximum of max_connections.
+const mostConnections = 262143
+
 // Check refuses settings that cannot work, by the name of the first that is wrong, and fills in those that depend
 // on the machine.
 func (s *Settings) Check() error {
-	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
+	_, port, err := net.SplitHostPort(s.Listen)
+	if _, portErr := strconv.ParseUint(port, 10, 16); err != nil || portErr != nil {
 		return &SettingError{"listen", fmt.Sprintf("%q is not host:port", s.Listen)}
+	}
+	if err := s.CheckDatabaseURL(); err != nil {
+		return err
 	}
 	if s.PoolSize == 0 {
 		s.PoolSize = max(8, 4*runtime.GOMAXPROCS(0))
+	}
+	if s.PoolSize > mostConnections {
+		return &SettingError{"pool-size", fmt.Sprintf("%d is more than PostgreSQL can serve (%d)", s.PoolSize, mostConnections)}
+	}
+	if _, err := token.ParsePath(s.JWTRoleClaim); err != nil {
+		return &SettingError{"jwt-role-claim", err.Error()}
 	}
 	if len(s.Schemas) == 0 {
 		return &SettingError{"schemas", "at least one schema must be exposed"}
@@ -258,6 +274,17 @@ func (s *Settings) Check() error {
 	}
 	if s.DatabaseURL != "" && s.PostgresPort != 0 {
 		return &SettingError{"postgres-port", "it belongs to the managed PostgreSQL, but --database-url is given"}
+	}
+	return nil
+}
+
+// CheckDatabaseURL refuses a --database-url that cannot be read. It does not repeat it: there may be a password in it.
+func (s *Settings) CheckDatabaseURL() error {
+	if s.DatabaseURL == "" {
+		return nil
+	}
+	if _, err := pgconn.ParseConfig(s.DatabaseURL); err != nil {
+		return &SettingError{"database-url", "it is not a PostgreSQL URL such as postgres://user:password@host:5432/name"}
 	}
 	return nil
 }

@@ -86,8 +86,12 @@ func (w *cellWriter) text(cell []byte, format PayloadFormat, form CellForm) (tex
 	return cell, false
 }
 
-// appendArray writes a JSON array as an array literal. The reader has bounded how deep it is.
+// appendArray writes a JSON array as an array literal. The reader has bounded how deep it is. PostgreSQL's only array
+// without elements is {}, however deep the brackets.
 func appendArray(dst, array []byte, form CellForm) []byte {
+	if len(bytes.Trim(array, "[], \t\n\r")) == 0 {
+		return append(dst, "{}"...)
+	}
 	s := jsonScanner{text: array}
 	open := byte('{')
 	// The reader has found the text valid, so that there is no error to look at.

@@ -26,6 +26,8 @@ const (
 	maxLevels = maxEmbeds + 1
 	// maxSteps bounds JSON arrows; each is a bind parameter, of which the wire protocol knows 65,535.
 	maxSteps = 10_000
+	// maxPath bounds the arrows of one path: PostgreSQL descends them by recursion on a small stack.
+	maxPath = 200
 	// maxElements bounds the elements of one list.
 	maxElements = 50_000
 	// maxArguments is above the 100 arguments that a routine may have, so that their absence is what is reported.

@@ -328,7 +328,8 @@ func TestParseBoundsWhatAShortTextMayAskFor(t *testing.T) {
 		{"elements of a list", repeat("a=in.(1", ",1", ")", 49_999), repeat("a=in.(1", ",1", ")", 50_000), "Too many list elements"},
 		{"elements of an array", repeat("a=eq(any).{1", ",1", "}", 49_999), repeat("a=eq(any).{1", ",1", "}", 50_000), "Too many list elements"},
 		{"terms", repeat("order=a", ",a", "", 199), repeat("order=a", ",a", "", 200), "Too many order terms"},
-		{"JSON steps", repeat("select=a", "->b", "", 10_000), repeat("select=a", "->b", "", 10_001), "Too many JSON path steps"},
+		{"JSON steps", "select=" + strings.Repeat("a"+strings.Repeat("->b", 100)+",", 100) + "c", "select=" + strings.Repeat("a"+strings.Repeat("->b", 100)+",", 100) + "c->d", "Too many JSON path steps"},
+		{"steps of a JSON path", repeat("select=a", "->b", "", 200), repeat("select=a", "->b", "", 201), "Too many steps of a JSON path"},
 		{"levels of a filter", repeat("", "a.", "b=eq.1", 64), repeat("", "a.", "b=eq.1", 65), "Too many levels of embedding"},
 		{"levels of an order", repeat("", "a.", "order=b", 64), repeat("", "a.", "order=b", 65), "Too many levels of embedding"},
 	}

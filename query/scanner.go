@@ -202,6 +202,9 @@ func (p *parser) pathOf(s *scanner, name string) (Field, error) {
 		if p.steps++; p.steps > maxSteps {
 			return f, tooMany("JSON path steps", maxSteps)
 		}
+		if len(f.Path) == maxPath {
+			return f, tooMany("steps of a JSON path", maxPath)
+		}
 		f.Path = append(f.Path, step)
 		s.space()
 	}

@@ -3,8 +3,8 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -96,9 +96,14 @@ func TestCatalogLoadsForAUserWithoutRights(t *testing.T) {
 	t.Parallel()
 	db := richDatabase(t)
 	role := storetestRole(t, db)
-	db.Exec(t, "alter role "+role+" login; revoke all on schema public, private, second from public, "+role)
+	db.Exec(t, "alter role "+role+" login password 'secret'; revoke all on schema public, private, second from public, "+role)
 	everything := load(t, db.URL, richOptions)
-	got := load(t, strings.Replace(db.URL, "postgres@", role+"@", 1), richOptions)
+	as, err := url.Parse(db.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	as.User = url.UserPassword(role, "secret")
+	got := load(t, as.String(), richOptions)
 	for _, schema := range richOptions.Schemas {
 		if len(got.Relations(schema)) != len(everything.Relations(schema)) {
 			t.Errorf("%s has %d relations, want %d", schema, len(got.Relations(schema)), len(everything.Relations(schema)))

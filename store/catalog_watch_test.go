@@ -218,9 +218,9 @@ func TestAFailedReloadKeepsTheOldCatalog(t *testing.T) {
 	db := storetest.New(t)
 	db.Exec(t, "create table kept (id int)")
 	role := storetestRole(t, db)
-	db.Exec(t, "alter role "+role+" login")
+	db.Exec(t, "alter role "+role+" login password 'secret'")
 	config := watcherConfig(t, db)
-	config.User = role
+	config.User, config.Password = role, "secret"
 	w := watch(t, store.WatchOptions{Connection: config})
 	if err := w.Reload(t.Context()); err != nil {
 		t.Fatal(err)

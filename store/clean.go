@@ -42,12 +42,19 @@ const leastLookInterval = 16
 // errLeftovers says that a session could not be made clean.
 var errLeftovers = errors.New("the session keeps what a routine left in it")
 
-// queueCleaning queues the cleaning of a session.
-//
-// Behind a read it belongs to the read's transaction, where a command costs half a microsecond: at its end there is
-// nothing that the commit could still run. A write's commit may run deferred triggers, which see the role and the
-// settings, so there it is a transaction of its own in the same write; its replies are read by settle when the
-// connection is used again, and nobody waits for it.
+// lightCleanings is how many reads may be followed by a light cleaning before a full one is due.
+const lightCleanings = 16
+
+// queueLightCleaning queues what must not wait behind a read of relations: the settings that a routine of a view or a
+// policy may have left go back to their defaults. A command costs two microseconds of PostgreSQL's time, so the rest
+// is left to the next flights: the role and the locks to the very next (applySettings), all else to a full cleaning
+// that follows soon. A read's transaction has nothing to do after its last statement, so cleaning can be part of it.
+func (c *connection) queueLightCleaning() {
+	c.command(`reset all`, reply{cleaning: true})
+	c.uncleaned++
+}
+
+// queueCleaning queues a full cleaning.
 func (c *connection) queueCleaning(afterWrite, look bool) {
 	for _, command := range cleaning() {
 		c.command(command, reply{cleaning: true})
@@ -59,11 +66,11 @@ func (c *connection) queueCleaning(afterWrite, look bool) {
 	}
 	// To look costs about a microsecond for each of our own statements, so it is done now and then when the flight
 	// does not call for it.
-	c.sinceLook++
 	if look || c.sinceLook > max(leastLookInterval, len(c.statements.byKey)) {
 		c.sinceLook = 0
 		c.command(lookForPrepared, reply{cleaning: true, look: true})
 	}
+	c.uncleaned = 0
 }
 
 // postpone moves the replies from the given one on to those that settle reads.
@@ -77,6 +84,7 @@ func (c *connection) postpone(from int) {
 // came too late for that flight, so that it cannot end the next.
 func (c *connection) clean(look bool) {
 	c.cancelled = false
+	c.sinceLook++
 	c.start()
 	c.queueCleaning(true, look)
 	c.sync()

@@ -107,9 +107,10 @@ func TestASessionIsAsFreshAfterEachFlight(t *testing.T) {
 	tests := []struct {
 		text    string
 		session store.Session
-		fails   bool
 		calls   bool
+		fails   bool
 	}{
+		// Settings and roles are clean behind every flight.
 		{text: `select mess.settings()`},
 		{text: `select mess.settings()`, session: reading},
 		{text: `select mess.settings()`, session: store.Session{Isolation: "serializable"}},
@@ -126,18 +127,19 @@ func TestASessionIsAsFreshAfterEachFlight(t *testing.T) {
 		{text: `select mess.lock_and_fail()`, session: reading, fails: true},
 		{text: `select mess.lock_and_fail()`, session: store.Session{Isolation: "repeatable read"}, fails: true},
 		{text: `select mess.listen()`},
-		{text: `select mess.listen()`, session: reading},
+		{text: `select mess.temporary()`},
+		{text: `select mess.temporary()`, session: store.Session{Isolation: "repeatable read"}},
+		{text: `select mess.temporary()`, session: reading, fails: true},
+		{text: `insert into mess.rows values (1)`},
+		{text: `insert into mess.rows values (1) returning 1 / 0`, fails: true},
+		// All is, behind a flight that calls a routine.
+		{text: `select mess.listen()`, session: reading, calls: true},
 		{text: `select mess.prepare()`, calls: true},
 		{text: `select mess.prepare()`, session: reading, calls: true},
 		{text: `select mess.prepare_and_fail()`, calls: true, fails: true},
 		{text: `select mess.prepare_and_fail()`, session: reading, calls: true, fails: true},
 		{text: `select mess.deallocate()`, calls: true},
 		{text: `select mess.deallocate()`, session: reading, calls: true},
-		{text: `select mess.temporary()`},
-		{text: `select mess.temporary()`, session: store.Session{Isolation: "repeatable read"}},
-		{text: `select mess.temporary()`, session: reading, fails: true},
-		{text: `insert into mess.rows values (1)`},
-		{text: `insert into mess.rows values (1) returning 1 / 0`, fails: true},
 	}
 	for _, test := range tests {
 		for _, role := range roles {
@@ -166,23 +168,39 @@ func TestASessionIsAsFreshAfterEachFlight(t *testing.T) {
 	}
 }
 
-func TestForeignPreparedStatementsAreFoundInTime(t *testing.T) {
+// TestReadsAreCleanedSoon leaves behind a read of relations what is not cleaned at once there.
+func TestReadsAreCleanedSoon(t *testing.T) {
 	database := storetest.New(t)
 	database.Exec(t, messySchema)
-	db := openOne(t, database)
-	read(t, db, "", `select mess.prepare()`)
-	count := statement(`select count(*)::text from pg_prepared_statements where from_sql`, nil)
-	for range 40 {
-		r := &result{}
-		count.Sink = r
-		if err := db.Run(t.Context(), &store.Flight{Steps: []store.Step{count}}); err != nil {
-			t.Fatal(err)
-		}
-		if r.value(t) == "0" {
-			return
-		}
+	const held = `
+		select count(*)
+		from pg_locks
+		where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`
+	t.Run("when the connection is idle", func(t *testing.T) {
+		db := openOne(t, database)
+		read(t, db, "", `select mess.lock()`)
+		eventually(t, "the lock is free", func() bool { return queryInt(t, database, held) == 0 })
+	})
+	for _, what := range []string{"listen", "prepare"} {
+		t.Run("when it is busy: "+what, func(t *testing.T) {
+			db := openOne(t, database)
+			want := read(t, db, "", sessionState).value(t)
+			read(t, db, "", `select mess.`+what+`()`)
+			state := statement(sessionState, nil)
+			for range 50 {
+				r := &result{}
+				state.Sink = r
+				err := db.Run(t.Context(), &store.Flight{Session: store.Session{ReadOnly: true}, Steps: []store.Step{state}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.value(t) == want {
+					return
+				}
+			}
+			t.Error("it is still there after 50 reads")
+		})
 	}
-	t.Error("a statement that a routine prepared is still there")
 }
 
 func TestTheLastValueOfASequenceIsForgotten(t *testing.T) {

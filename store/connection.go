@@ -16,6 +16,9 @@ const cancelPatience = 2 * time.Second
 // connectionKey is where a pgconn.PgConn keeps its connection.
 const connectionKey = "basalt"
 
+// userParameter is reported by the server whenever it changes.
+const userParameter = "session_authorization"
+
 // connection is what the executor keeps beside one connection of the pool: the statements that it has prepared and
 // the scratch memory of its flights. It belongs to whoever holds the pool's connection.
 //
@@ -35,6 +38,7 @@ type connection struct {
 	out     []byte // what the flight sends
 	failure error  // of encoding it
 	replies []reply
+	columns Columns // of the statement whose rows are read
 	entries []*prepared
 	params  [][]byte
 	bind    pgproto3.Bind
@@ -48,8 +52,12 @@ type connection struct {
 
 	// pending are the replies to the cleaning behind the last flight, which were not read yet.
 	pending []reply
-	// sinceLook counts the cleanings since the last that looked for foreign prepared statements.
+	// uncleaned counts the flights since the last full cleaning.
+	uncleaned int
+	// sinceLook counts the flights since the last look for foreign prepared statements.
 	sinceLook int
+	// user is the session's user, as the server told when the connection was made.
+	user string
 }
 
 func newConnection(pg *pgconn.PgConn, statements int) *connection {
@@ -61,6 +69,7 @@ func newConnection(pg *pgconn.PgConn, statements int) *connection {
 		commands:   make(map[string]*prepared),
 		socket:     newSocketProbe(pg.Conn()),
 		formats:    [1]int16{pgproto3.BinaryFormat},
+		user:       pg.ParameterStatus(userParameter),
 	}
 	c.canceller.pg = pg
 	c.watcher = ctxwatch.NewContextWatcher(&c.canceller)

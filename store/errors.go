@@ -75,8 +75,7 @@ func connectionLost(err error) bool {
 	if err == nil {
 		return false
 	}
-	var sunk *sinkError
-	if errors.As(err, &sunk) {
+	if _, sunk := errors.AsType[*sinkError](err); sunk {
 		return false
 	}
 	pgErr := asPgError(err)
@@ -126,9 +125,6 @@ func noSuchRole(role string) error {
 
 // asPgError finds the server's own error in err without losing what wraps it.
 func asPgError(err error) *pgconn.PgError {
-	var pgErr *pgconn.PgError
-	if errors.As(err, &pgErr) {
-		return pgErr
-	}
-	return nil
+	pgErr, _ := errors.AsType[*pgconn.PgError](err)
+	return pgErr
 }

@@ -7,13 +7,13 @@ import "basalt/query/sql"
 type Flight struct {
 	Session Session
 	Steps   []Step
-	// Check is asked when all rows have arrived and before the transaction commits; an error rolls back. A flight
-	// with a Check takes a second round trip for its COMMIT or ROLLBACK.
+	// Check is asked when all rows have arrived and before the transaction commits; an error rolls back. A write with
+	// a Check takes a second round trip for its COMMIT or ROLLBACK.
 	Check func() error
 	// Rollback ends the transaction without keeping its changes (Prefer: tx=rollback).
 	Rollback bool
-	// Calls says that a routine is called by name. A routine can leave a prepared statement in the session, which is
-	// looked for right behind such a flight, and less often behind others.
+	// Calls says that a routine is called by name. A routine can leave anything in the session, so all of it is cleaned
+	// right behind the flight; behind a read of relations only what could matter to the next flight is.
 	Calls bool
 }
 

@@ -124,10 +124,10 @@ func read(t testing.TB, db *store.DB, role, text string) *result {
 // eventually waits until a condition holds.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for !holds() {
 		if time.Now().After(deadline) {
-			t.Fatalf("still not so after 10 s: %s", what)
+			t.Fatalf("still not so after a minute: %s", what)
 		}
 		time.Sleep(2 * time.Millisecond)
 	}

@@ -56,6 +56,8 @@ func (db *DB) watch(ctx context.Context) {
 		}
 		if db.Healthy() != nil {
 			beat = recoveryBeat
+		} else {
+			db.tidy()
 		}
 		timer.Reset(beat)
 	}
@@ -71,6 +73,22 @@ func (db *DB) beat(ctx context.Context) {
 		db.options.Log.Info().Dur("duration_ms", time.Since(since)).Msg("PostgreSQL is back")
 	case err != nil && before == nil && ctx.Err() == nil:
 		db.options.Log.Warn().Err(err).Msg("PostgreSQL is unavailable")
+	}
+}
+
+// tidy cleans the idle connections that had a light cleaning: what a routine of a view or a policy left in them, such
+// as a lock, must not wait for their next flight.
+func (db *DB) tidy() {
+	for _, pooled := range db.flights.AcquireAllIdle(context.Background()) {
+		c := connectionOf(pooled.Conn().PgConn())
+		if c.uncleaned > 0 && c.settle() == nil {
+			c.clean(false)
+		}
+		if !c.reusable() {
+			db.discard(pooled, func() {})
+			continue
+		}
+		pooled.Release()
 	}
 }
 

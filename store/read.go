@@ -51,45 +51,45 @@ func (d *delivery) keep(err error) bool {
 
 // readReplies reads the replies to all requests, the Sync's excepted, up to the first error. When a sink fails, the
 // rest is read without it.
-func (c *connection) readReplies(replies []reply) (o outcome, err error) {
-	columns := Columns{
+func (c *connection) readReplies(replies []reply) (outcome, error) {
+	var o outcome
+	var failed error
+	c.columns = Columns{
 		TimeZone:      c.pg.ParameterStatus("TimeZone"),
 		IntervalStyle: c.pg.ParameterStatus("IntervalStyle"),
 	}
-	var failed error
 	for i := range replies {
 		r := &replies[i]
 		if failed != nil {
 			r.sink = nil
 		}
-		err := c.readReply(r, &columns, &o)
+		err := c.readReply(r, &o)
 		if err == nil {
 			continue
 		}
-		var sunk *sinkError
-		switch {
-		case errors.As(err, &sunk):
+		if sunk, ok := errors.AsType[*sinkError](err); ok {
 			failed = err
 			if sunk.last {
-				return o, failed
+				break
 			}
-		case r.cleaning:
+			continue
+		}
+		if r.cleaning {
 			// The flight has succeeded and must not fail for this; its connection must not be used again.
 			c.broken = true
-			return o, failed
-		default:
-			return o, cmp.Or(failed, err)
+			break
 		}
+		return o, cmp.Or(failed, err)
 	}
 	return o, failed
 }
 
-func (c *connection) readReply(r *reply, columns *Columns, o *outcome) error {
+func (c *connection) readReply(r *reply, o *outcome) error {
 	switch r.kind {
 	case parseReply:
 		return c.readParse(r.statement)
 	case runReply:
-		return c.readRun(r, columns, o)
+		return c.readRun(r, o)
 	}
 	message, err := c.receive()
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *connection) readReply(r *reply, columns *Columns, o *outcome) error {
 }
 
 // readRun reads the replies to a Bind and an Execute.
-func (c *connection) readRun(r *reply, columns *Columns, o *outcome) error {
+func (c *connection) readRun(r *reply, o *outcome) error {
 	message, err := c.receive()
 	if err != nil {
 		pgErr := asPgError(err)
@@ -114,8 +114,8 @@ func (c *connection) readRun(r *reply, columns *Columns, o *outcome) error {
 	if _, ok := message.(*pgproto3.BindComplete); !ok {
 		return &protocolError{message}
 	}
-	columns.Types = r.statement.types
-	d := delivery{sink: r.sink, columns: columns}
+	c.columns.Types = r.statement.types
+	d := delivery{sink: r.sink, columns: &c.columns}
 	err = c.readRows(r, &d)
 	o.begun = o.begun || d.begun
 	switch {
@@ -139,7 +139,7 @@ func (c *connection) readRows(r *reply, d *delivery) error {
 		switch message := message.(type) {
 		case *pgproto3.DataRow:
 			if r.zone {
-				d.columns.TimeZone, d.columns.IntervalStyle = string(message.Values[1]), string(message.Values[2])
+				d.columns.TimeZone, d.columns.IntervalStyle = string(message.Values[2]), string(message.Values[3])
 			}
 			if r.look {
 				c.broken = true

@@ -13,7 +13,7 @@ import (
 // rolled back holds its answer until Run returns.
 //
 // Other errors are *PoolFullError, *UnavailableError, the context's, and what a sink or the flight's Check returned. A
-// sink's error does not undo a write; a Check's does.
+// Check's error undoes a write and so does a *StaleError of a sink's Begin; other errors of a sink may come too late.
 //
 // A flight is flown again, once, when no sink has been given anything that it cannot forget (see Restarter): after
 // the database's definitions changed under a prepared statement, and after the connection broke if the flight only
@@ -21,8 +21,8 @@ import (
 func (db *DB) Run(ctx context.Context, f *Flight) error {
 	for attempt := 0; ; attempt++ {
 		o, err := db.attempt(ctx, f)
-		var gone *UnavailableError
-		if err == nil || !errors.As(err, &gone) {
+		gone, ok := errors.AsType[*UnavailableError](err)
+		if !ok {
 			return err
 		}
 		db.counts.unavailable.Add(1)
@@ -93,8 +93,7 @@ func (db *DB) notConnected(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var remembered *outageError
-	if errors.As(err, &remembered) {
+	if remembered, ok := errors.AsType[*outageError](err); ok {
 		return &UnavailableError{Connecting: true, Err: remembered.err}
 	}
 	db.outage.failed(err)

@@ -41,7 +41,6 @@ func (p socketProbe) isQuiet() bool {
 	if p.raw == nil {
 		return true
 	}
-	// Not raw.Read: that waits for whoever is reading, and after a slow write pgconn may leave a reader behind that
-	// waits for the next answer.
+	// Control and not Read, which would wait for a reader that pgconn may have left in the background.
 	return p.raw.Control(p.check) == nil && *p.quiet
 }

@@ -7,9 +7,11 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
+	bounds "basalt/api/body"
 	"basalt/auth"
 )
 
@@ -42,7 +44,10 @@ func body(c echo.Context) ([]byte, error) {
 	limited := http.MaxBytesReader(c.Response(), c.Request().Body, maxBody)
 	text, err := io.ReadAll(limited)
 	var tooLarge *http.MaxBytesError
+	var busy *bounds.BusyError
 	switch {
+	case errors.As(err, &busy):
+		return nil, &problem{status: http.StatusServiceUnavailable, code: auth.CodeUnexpectedFailure, message: "The server has no room for another large request body", retryAfter: time.Second, cause: err}
 	case errors.As(err, &tooLarge):
 		return nil, &problem{status: http.StatusRequestEntityTooLarge, code: "request_entity_too_large", message: "The request body is larger than 1 MiB"}
 	case err != nil:

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/rs/zerolog"
 
 	"basalt/api"
@@ -27,7 +29,8 @@ type Server struct {
 	Keys     *auth.Keys
 	Log      *Log
 
-	t testing.TB
+	t    testing.TB
+	stop func() error
 }
 
 // Log collects what the server logs.
@@ -87,17 +90,42 @@ func Over(t testing.TB, database *storetest.Database, settings api.Settings) *Se
 		cancel()
 		t.Fatalf("start server: %v", err)
 	}
-	t.Cleanup(func() {
+	s.stop = sync.OnceValue(func() error {
 		cancel()
-		if err := server.Wait(); err != nil {
-			t.Errorf("server ended: %v", err)
-		}
+		return server.Wait()
 	})
+	t.Cleanup(func() { s.Stop(t) })
 	s.URL = server.URL
 	if s.Keys, err = auth.LoadKeys(ctx, database.Pool, settings.JWTSecret); err != nil {
 		t.Fatalf("read keys: %v", err)
 	}
 	return s
+}
+
+// Stop ends the server as SIGTERM does and waits for its end.
+func (s *Server) Stop(t testing.TB) {
+	t.Helper()
+	if err := s.stop(); err != nil {
+		t.Errorf("server ended: %v", err)
+	}
+}
+
+// Admin gives a way to run commands on the test's PostgreSQL from outside of the test's database.
+func (s *Server) Admin(t testing.TB) func(command string) {
+	t.Helper()
+	config := s.Database.Pool.Config().ConnConfig.Copy()
+	config.Database = "template1"
+	conn, err := pgx.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.WithoutCancel(t.Context())) })
+	return func(command string) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), command); err != nil {
+			t.Fatalf("%s: %v", command, err)
+		}
+	}
 }
 
 // Answer is a response read to its end.
@@ -136,7 +164,7 @@ func (s *Server) Do(t testing.TB, method, path, body string, headers ...string) 
 			request.Header.Set(name, value)
 		}
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := direct().Do(request)
 	if err != nil {
 		t.Fatalf("%s %s: %v", method, path, err)
 	}
@@ -148,8 +176,32 @@ func (s *Server) Do(t testing.TB, method, path, body string, headers ...string) 
 	return &Answer{response.StatusCode, response.Header, string(text)}
 }
 
+// direct is a client that follows no redirects: they are answers to look at.
+func direct() *http.Client {
+	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
 // Service is the header that makes Do act as the service role.
 func (s *Server) Service() string { return "Authorization: Bearer " + s.Keys.ServiceKey.Reveal() }
+
+// Token is the header that makes Do act with a token of the given claims, which must be a JSON object.
+func (s *Server) Token(t testing.TB, claims string) string {
+	t.Helper()
+	signed, err := token.Sign(json.RawMessage(claims), s.Keys.Secret.Reveal(), s.Keys.KeyID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "Authorization: Bearer " + signed
+}
+
+// As is the header that makes Do act as a role for ten minutes, with more claims such as `"sub":"x"`, or none.
+func (s *Server) As(t testing.TB, role, more string) string {
+	t.Helper()
+	if more != "" {
+		more = "," + more
+	}
+	return s.Token(t, fmt.Sprintf(`{"role":%q,"exp":%d%s}`, role, time.Now().Add(10*time.Minute).Unix(), more))
+}
 
 // SignUp makes an account and gives the header that makes Do act as it, and its id.
 func (s *Server) SignUp(t testing.TB, email string) (header, id string) {
@@ -166,13 +218,13 @@ func (s *Server) SignUp(t testing.TB, email string) (header, id string) {
 	return "Authorization: Bearer " + session.AccessToken, session.User.ID
 }
 
-// Until waits for a condition, at most five seconds.
+// Until waits for a condition, at most a minute.
 func Until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for !condition() {
 		if time.Now().After(deadline) {
-			t.Fatalf("within 5 s not: %s", what)
+			t.Fatalf("within a minute not: %s", what)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

@@ -12,6 +12,7 @@ import (
 	"basalt/query"
 	"basalt/query/catalog"
 	"basalt/query/pgjson"
+	"basalt/query/plan"
 	"basalt/query/sql"
 	"basalt/store"
 )
@@ -93,10 +94,14 @@ func (a *answer) steps(c *catalog.Catalog) ([]store.Step, error) {
 // check is what must hold before the transaction may commit; nil when nothing can forbid it.
 func (a *answer) check() func() error {
 	strict := a.request.Prefer.Handling == query.HandlingStrict && a.request.Prefer.MaxAffected >= 0
-	if a.request.Action == query.Read || (!a.singular() && !strict) {
+	put := a.request.Action == query.Put
+	if a.request.Action == query.Read || (!a.singular() && !strict && !put) {
 		return nil
 	}
 	return func() error {
+		if put && a.rows != 1 {
+			return plan.PutMismatch() // the statement lets no row through but the one that the filters name
+		}
 		if strict && a.rows > a.request.Prefer.MaxAffected {
 			e := failure(http.StatusBadRequest, "PGRST124", "Query result exceeds max-affected preference constraint")
 			e.Details = text(fmt.Sprintf("The query affects %d rows", a.rows))
@@ -184,7 +189,7 @@ func (a *answer) Row(values [][]byte) error {
 			a.buffer = appendCSVHeader(a.buffer, a.statement.Layout)
 		}
 		a.buffer, err = a.encoder.AppendCSVRow(append(a.buffer, '\n'), values)
-	case a.format.media == mediaText || a.format.media == mediaBinary:
+	case a.format.isBare():
 		a.buffer = append(a.buffer, values[0]...)
 	default:
 		if a.rows > 1 && a.wrapped() {
@@ -225,7 +230,9 @@ func (a *answer) spill() error {
 	}
 	if !a.streamed {
 		a.streamed = true
-		a.head(a.status())
+		status := a.status()
+		a.describe(status)
+		a.c.Response().WriteHeader(status)
 	}
 	return a.flush()
 }
@@ -260,21 +267,32 @@ func (a *answer) finish() error {
 	if err := a.checkSingular(); err != nil {
 		return err
 	}
-	status := a.status()
-	if status == http.StatusRequestedRangeNotSatisfiable {
-		a.c.Response().Header().Set("Content-Range", "*/"+strconv.FormatInt(a.count(), 10))
-		return query.OutOfBounds(a.request.Offset, a.count())
+	if a.request.Action == query.Put && a.rows == 0 {
+		return plan.PutMismatch()
 	}
-	if err := a.settings.apply(a.c.Response().Header(), &status); err != nil {
+	decided, err := a.settings.read()
+	if err != nil {
 		return err
 	}
-	a.head(status)
-	if status == http.StatusNoContent || a.request.Returning != query.ReturnRows || a.statement.Void {
-		return nil
+	header, status := a.c.Response().Header(), a.status()
+	if status == http.StatusRequestedRangeNotSatisfiable {
+		header.Set("Content-Range", "*/"+strconv.FormatInt(a.count(), 10))
+		return query.OutOfBounds(a.request.Offset, a.count())
 	}
 	if a.statement.Single && a.rows == 0 && (a.format.media == mediaJSON || a.format.media == mediaObject) {
 		a.buffer = append(a.buffer, "null"...)
 	}
+	a.describe(status)
+	decided.apply(header)
+	if decided.status != 0 {
+		status = decided.status
+	}
+	if bodyless(status) || a.c.Request().Method == http.MethodHead {
+		a.c.Response().WriteHeader(status)
+		return nil
+	}
+	header.Set("Content-Length", strconv.Itoa(len(a.buffer)))
+	a.c.Response().WriteHeader(status)
 	return a.flush()
 }
 
@@ -310,6 +328,22 @@ func (a *answer) count() int64 {
 	return a.rows
 }
 
+// shown is how many rows the answer holds, -1 when it has begun to leave and only its end will tell.
+func (a *answer) shown() int64 {
+	if !a.streamed {
+		return a.rows
+	}
+	total := a.count()
+	if total < 0 {
+		return -1
+	}
+	left := max(total-a.request.Offset, 0)
+	if a.request.Limit >= 0 {
+		return min(left, a.request.Limit)
+	}
+	return left
+}
+
 // status is the answer's status before functions had their say.
 func (a *answer) status() int {
 	switch a.request.Action {
@@ -323,7 +357,7 @@ func (a *answer) status() int {
 			return http.StatusOK
 		case a.request.Offset > total:
 			return http.StatusRequestedRangeNotSatisfiable
-		case a.rows < total && !a.statement.Single:
+		case a.shown() < total && !a.statement.Single:
 			return http.StatusPartialContent
 		}
 		return http.StatusOK

@@ -27,6 +27,12 @@ func (c *counter) Row(values [][]byte) error {
 // End implements store.Sink.
 func (c *counter) End(int64) error { return nil }
 
+// Restart implements store.Restarter.
+func (c *counter) Restart() bool {
+	c.rows = -1
+	return true
+}
+
 // estimate takes the planner's estimate out of EXPLAIN (format json).
 type estimate struct{ rows int64 }
 
@@ -52,6 +58,12 @@ func (e *estimate) Row(values [][]byte) error {
 // End implements store.Sink.
 func (e *estimate) End(int64) error { return nil }
 
+// Restart implements store.Restarter.
+func (e *estimate) Restart() bool {
+	e.rows = -1
+	return true
+}
+
 // responseStatement asks what functions decided about the response.
 var responseStatement = &sql.Statement{SQL: `select
   current_setting('response.headers', true),
@@ -74,35 +86,50 @@ func (s *responseSettings) Row(values [][]byte) error {
 // End implements store.Sink.
 func (s *responseSettings) End(int64) error { return nil }
 
-// apply sets the headers and the status that were decided.
-func (s *responseSettings) apply(header http.Header, status *int) error {
+// Restart implements store.Restarter.
+func (s *responseSettings) Restart() bool {
+	s.headers, s.status = s.headers[:0], s.status[:0]
+	return true
+}
+
+// decision is what functions decided about the response.
+type decision struct {
+	headers []map[string]string
+	status  int // 0 when nothing was said
+}
+
+// read makes sense of the settings.
+func (s *responseSettings) read() (d decision, err error) {
 	if len(s.headers) > 0 {
-		var list []map[string]string
-		if err := json.Unmarshal(s.headers, &list); err != nil {
-			return failure(http.StatusInternalServerError, "PGRST111", "response.headers guc must be a JSON array composed of objects with a single key and a string value")
+		wellFormed := json.Unmarshal(s.headers, &d.headers) == nil
+		for _, one := range d.headers {
+			wellFormed = wellFormed && len(one) == 1
 		}
-		replaced := map[string]bool{}
-		for _, one := range list {
-			if len(one) != 1 {
-				return failure(http.StatusInternalServerError, "PGRST111", "response.headers guc must be a JSON array composed of objects with a single key and a string value")
-			}
-			for name, value := range one {
-				name = http.CanonicalHeaderKey(name)
-				if replaced[name] {
-					header.Add(name, headerText(value))
-				} else {
-					header.Set(name, headerText(value))
-					replaced[name] = true
-				}
-			}
+		if !wellFormed {
+			return decision{}, failure(http.StatusInternalServerError, "PGRST111", "response.headers guc must be a JSON array composed of objects with a single key and a string value")
 		}
 	}
 	if len(s.status) > 0 {
-		code, err := strconv.Atoi(string(s.status))
-		if err != nil || code < 200 || code > 599 {
-			return failure(http.StatusInternalServerError, "PGRST112", "response.status guc must be a valid status code")
+		d.status, err = strconv.Atoi(string(s.status))
+		if err != nil || d.status < 200 || d.status > 599 {
+			return decision{}, failure(http.StatusInternalServerError, "PGRST112", "response.status guc must be a valid status code")
 		}
-		*status = code
 	}
-	return nil
+	return d, nil
+}
+
+// apply sets the headers. They replace those of the server; several of one name stand beside each other.
+func (d *decision) apply(header http.Header) {
+	replaced := map[string]bool{}
+	for _, one := range d.headers {
+		for name, value := range one {
+			name = http.CanonicalHeaderKey(name)
+			if replaced[name] {
+				header.Add(name, headerText(value))
+			} else {
+				header.Set(name, headerText(value))
+				replaced[name] = true
+			}
+		}
+	}
 }

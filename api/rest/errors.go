@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"basalt/api/body"
 	"basalt/auth"
 	"basalt/query"
 	"basalt/query/pgjson"
@@ -46,15 +47,25 @@ func (e *Error) body() []byte {
 	dst = append(dst, `,"hint":`...)
 	dst = appendOptional(dst, e.Hint)
 	dst = append(dst, `,"message":`...)
-	dst = pgjson.AppendString(dst, e.Message)
+	dst = pgjson.AppendString(dst, clip(e.Message))
 	return append(dst, '}')
+}
+
+// mostText is how long a text of a refusal may be: a client that sends a megabyte as a name need not have it back.
+const mostText = 8 << 10
+
+func clip(text string) string {
+	if len(text) <= mostText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:mostText], "") + "…"
 }
 
 func appendOptional(dst []byte, text *string) []byte {
 	if text == nil {
 		return append(dst, "null"...)
 	}
-	return pgjson.AppendString(dst, *text)
+	return pgjson.AppendString(dst, clip(*text))
 }
 
 func text(s string) *string {
@@ -105,13 +116,14 @@ func translate(err error, anonymous bool) *Error {
 		own         *Error
 		syntax      *query.SyntaxError
 		outOfRange  *query.RangeError
-		body        *query.BodyError
+		bad         *query.BodyError
 		planning    *plan.Error
 		token       *auth.TokenError
 		database    *pgconn.PgError
 		full        *store.PoolFullError
 		unavailable *store.UnavailableError
 		tooLarge    *http.MaxBytesError
+		busy        *body.BusyError
 	)
 	switch {
 	case errors.As(err, &own):
@@ -123,8 +135,8 @@ func translate(err error, anonymous bool) *Error {
 			Status: http.StatusRequestedRangeNotSatisfiable, Code: "PGRST103",
 			Message: outOfRange.Message, Details: text(outOfRange.Details),
 		}
-	case errors.As(err, &body):
-		return &Error{Status: statusOf(body.Code), Code: body.Code, Message: body.Message, Details: text(body.Details)}
+	case errors.As(err, &bad):
+		return &Error{Status: statusOf(bad.Code), Code: bad.Code, Message: bad.Message, Details: text(bad.Details)}
 	case errors.As(err, &planning):
 		return &Error{
 			Status: statusOf(planning.Code), Code: planning.Code, Message: planning.Message,
@@ -132,14 +144,17 @@ func translate(err error, anonymous bool) *Error {
 		}
 	case errors.As(err, &token):
 		return tokenError(token)
-	case errors.As(err, &database):
-		return databaseError(database, anonymous)
 	case errors.As(err, &full):
 		e := failure(http.StatusGatewayTimeout, "PGRST003", "Timed out acquiring connection from connection pool.")
 		return e.retryAfter(1)
-	case errors.As(err, &unavailable):
+	case errors.As(err, &unavailable): // before what PostgreSQL said when it refused the connection
 		e := failure(http.StatusServiceUnavailable, "PGRST000", "Database connection error. Retrying the connection.")
 		e.Cause = err
+		return e.retryAfter(1)
+	case errors.As(err, &database):
+		return databaseError(database, anonymous)
+	case errors.As(err, &busy):
+		e := failure(http.StatusServiceUnavailable, "PGRST102", "The server has no room for another large request body")
 		return e.retryAfter(1)
 	case errors.As(err, &tooLarge):
 		return failure(http.StatusRequestEntityTooLarge, "PGRST102", "The request body is larger than "+strconv.FormatInt(tooLarge.Limit, 10)+" bytes")

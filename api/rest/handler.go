@@ -107,14 +107,14 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 	}
 	q := h.queries.Get().(*query.Query)
 	defer h.queries.Put(q)
-	request, format, err := h.readRequest(r, path, p.catalog, q)
+	request, formats, err := h.readRequest(r, path, p.catalog, q)
 	if err != nil {
 		return err
 	}
 	if err := h.permit(request, principal, p.catalog); err != nil {
 		return err
 	}
-	err = h.run(c, p, path, request, format, principal)
+	err = h.run(c, p, path, request, formats, principal)
 	var stale *store.StaleError
 	if errors.As(err, &stale) && !c.Response().Committed {
 		if reloadErr := h.catalogs.Reload(r.Context()); reloadErr != nil {
@@ -123,7 +123,7 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 		if p, err = h.current(); err != nil {
 			return err
 		}
-		err = h.run(c, p, path, request, format, principal)
+		err = h.run(c, p, path, request, formats, principal)
 	}
 	return err
 }
@@ -163,19 +163,26 @@ func (h *Handler) current() (*planner, error) {
 }
 
 // run compiles, asks the database and answers.
-func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Request, format format, principal *auth.Principal) error {
+func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Request, formats []format, principal *auth.Principal) error {
 	statement, err := h.compile(p, request)
+	if err != nil {
+		return err
+	}
+	f, err := choose(formats, statement, c.Request().Header["Accept"])
 	if err != nil {
 		return err
 	}
 	a := h.answers.Get().(*answer)
 	defer h.answers.Put(a)
-	a.reset(h, c, p, statement, request, format)
+	a.reset(h, c, p, statement, request, f)
 	defer a.release()
 	if statement.Nothing {
 		return a.finishEmpty()
 	}
-	flight := store.Flight{Session: h.session(c.Request(), path, principal, request)}
+	flight := store.Flight{
+		Session: h.session(c.Request(), path, principal, request, p.catalog, statement.routine),
+		Calls:   request.Action == query.Call,
+	}
 	flight.Session.ReadOnly = request.Action == query.Read || statement.ReadOnly || c.Request().Method != http.MethodPost && request.Action == query.Call
 	if flight.Steps, err = a.steps(p.catalog); err != nil {
 		return err
@@ -205,7 +212,7 @@ func (h *Handler) compile(p *planner, request *query.Request) (*compiled, error)
 			if err != nil {
 				return nil, err
 			}
-			return &compiled{Statement: sql.CompileCall(planned)}, nil
+			return &compiled{Statement: sql.CompileCall(planned), routine: planned.Routine}, nil
 		default:
 			planned, err := plan.NewWrite(p.catalog, request)
 			if err != nil {
@@ -235,6 +242,9 @@ func appendKey(dst []byte, request *query.Request) []byte {
 	if request.Offset > 0 {
 		flags |= 2
 	}
+	if request.Prefer.Handling == query.HandlingStrict && request.Prefer.MaxAffected >= 0 {
+		flags |= 128
+	}
 	if payload := request.Payload; payload != nil {
 		flags |= 4
 		if payload.Single {
@@ -250,6 +260,7 @@ func appendKey(dst []byte, request *query.Request) []byte {
 			flags |= 64
 		}
 		dst = append(dst, byte(payload.Format))
+		dst = appendPart(dst, payload.MediaType) // overloads take the whole body by its type
 		for _, key := range payload.Keys {
 			dst = appendPart(dst, key)
 		}
@@ -269,6 +280,9 @@ func (h *Handler) describe(c echo.Context, model *catalog.Catalog, path string) 
 	schema, err := h.schema(c.Request())
 	if err != nil {
 		return err
+	}
+	if path == "" || path == "/" {
+		return allowing(c, "OPTIONS,GET,HEAD")
 	}
 	var request query.Request
 	if err := target(&request, http.MethodGet, path); err != nil {
@@ -304,19 +318,22 @@ func (h *Handler) describe(c echo.Context, model *catalog.Catalog, path string) 
 			allow += ",DELETE"
 		}
 	}
-	c.Response().Header().Set("Allow", allow)
+	return allowing(c, allow)
+}
+
+func allowing(c echo.Context, methods string) error {
+	c.Response().Header().Set("Allow", methods)
 	c.Response().WriteHeader(http.StatusOK)
 	return nil
 }
 
 // refuse writes an error's answer.
 func (h *Handler) refuse(c echo.Context, err error, anonymous bool) error {
-	if c.Response().Committed {
-		// Part of a streamed answer has left: the only honest end is to break the connection.
+	gone := c.Request().Context().Err() != nil && errors.Is(err, context.Canceled)
+	if c.Response().Committed || gone {
+		// Part of a streamed answer has left, or nobody is there to read one: the only honest end is to break the
+		// connection.
 		panic(http.ErrAbortHandler)
-	}
-	if c.Request().Context().Err() != nil && errors.Is(err, context.Canceled) {
-		return nil // nobody is there to read an answer
 	}
 	e := translate(err, anonymous)
 	if e.Cause != nil && e.Status >= 500 {

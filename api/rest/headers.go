@@ -10,17 +10,17 @@ import (
 	"basalt/query/sql"
 )
 
-// head writes the status line and the headers of an answer.
-func (a *answer) head(status int) {
+// describe sets the headers of an answer, its length excepted.
+func (a *answer) describe(status int) {
 	header := a.c.Response().Header()
 	request := a.request
 	// The headers of every answer share one allocation; their names are canonical.
-	values := new([5]string)
+	values := new([4]string)
 	set := func(i int, name, value string) {
 		values[i] = value
 		header[name] = values[i : i+1 : i+1]
 	}
-	if request.Action != query.Call || !a.statement.Single && !a.statement.Void {
+	if !a.statement.Single && !a.statement.Void {
 		set(0, "Content-Range", a.contentRange())
 	}
 	if request.Action == query.Read {
@@ -49,11 +49,12 @@ func (a *answer) head(status int) {
 		if len(header["Content-Type"]) == 0 {
 			set(3, "Content-Type", a.format.contentType())
 		}
-		if !a.streamed && a.c.Request().Method != http.MethodHead {
-			set(4, "Content-Length", strconv.Itoa(len(a.buffer)))
-		}
 	}
-	a.c.Response().WriteHeader(status)
+}
+
+// bodyless says that an answer of a status has no body (RFC 9110 §6.4.1).
+func bodyless(status int) bool {
+	return status == http.StatusNoContent || status == http.StatusNotModified
 }
 
 func setDefault(header http.Header, name, value string) {
@@ -76,15 +77,7 @@ func (a *answer) contentRange() string {
 		first, last = 0, a.rows-1
 	}
 	if a.streamed {
-		// How many rows will come is known only from a count.
-		switch known := a.count(); {
-		case known < 0:
-			return "*/*"
-		case a.request.Limit >= 0:
-			last = min(first+a.request.Limit, known) - 1
-		default:
-			last = known - 1
-		}
+		last = first + a.shown() - 1 // nothing when only the end will tell
 	}
 	if last < first || total == "0" {
 		return "*/" + total
@@ -128,12 +121,13 @@ func (e *Error) write(w http.ResponseWriter, method string) error {
 	}
 	setDefault(header, "Content-Type", "application/json; charset=utf-8")
 	header.Set("Proxy-Status", "basalt; error="+headerText(e.Code)+", PostgREST; error="+headerText(e.Code))
+	if method == http.MethodHead || bodyless(e.Status) {
+		w.WriteHeader(e.Status)
+		return nil
+	}
 	body := e.body()
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(e.Status)
-	if method == http.MethodHead {
-		return nil
-	}
 	_, err := w.Write(body)
 	return err
 }

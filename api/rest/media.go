@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"basalt/query/catalog"
 )
 
 // media is what an answer is written as.
@@ -17,7 +19,8 @@ const (
 	mediaCSV
 	mediaNDJSON // one object a line
 	mediaText   // the bare text of a scalar result
-	mediaBinary // the bytes of a scalar bytea result
+	mediaXML    // the same of xml
+	mediaBinary // the same of bytea
 )
 
 // format is a negotiated media type with its parameters.
@@ -40,6 +43,8 @@ func (f format) contentType() string {
 		return "application/x-ndjson; charset=utf-8"
 	case mediaText:
 		return "text/plain; charset=utf-8"
+	case mediaXML:
+		return "text/xml; charset=utf-8"
 	case mediaBinary:
 		return "application/octet-stream"
 	}
@@ -49,28 +54,48 @@ func (f format) contentType() string {
 	return "application/json; charset=utf-8"
 }
 
-// offers are the media types that can be asked for; a new one is one row.
-var offers = []struct {
-	name     string
-	media    media
-	nulls    bool // takes nulls=stripped
-	callOnly bool // only of a routine's scalar result
-}{
-	{"application/json", mediaJSON, false, false},
-	{"application/vnd.pgrst.array+json", mediaJSON, true, false},
-	{"application/vnd.pgrst.array", mediaJSON, true, false},
-	{"application/vnd.pgrst.object+json", mediaObject, true, false},
-	{"application/vnd.pgrst.object", mediaObject, true, false},
-	{"text/csv", mediaCSV, false, false},
-	{"application/x-ndjson", mediaNDJSON, false, false},
-	{"text/plain", mediaText, false, true},
-	{"application/octet-stream", mediaBinary, false, true},
+// bareType is the type of PostgreSQL's own whose values a format writes as they are, "" when it takes any result.
+func (f format) bareType() string {
+	switch f.media {
+	case mediaText:
+		return "text"
+	case mediaXML:
+		return "xml"
+	case mediaBinary:
+		return "bytea"
+	}
+	return ""
 }
 
-// negotiate picks the answer's format: of what the client accepts, the best rated that is offered (RFC 9110 §12.5.1).
-func negotiate(header []string, call bool) (format, error) {
+// isBare says that there is no JSON around the value.
+func (f format) isBare() bool { return f.bareType() != "" }
+
+// offers are the media types that can be asked for; a new one is one row.
+func offers() [10]offer {
+	return [...]offer{
+		{"application/json", mediaJSON, false},
+		{"application/vnd.pgrst.array+json", mediaJSON, true},
+		{"application/vnd.pgrst.array", mediaJSON, true},
+		{"application/vnd.pgrst.object+json", mediaObject, true},
+		{"application/vnd.pgrst.object", mediaObject, true},
+		{"text/csv", mediaCSV, false},
+		{"application/x-ndjson", mediaNDJSON, false},
+		{"text/plain", mediaText, false},
+		{"text/xml", mediaXML, false},
+		{"application/octet-stream", mediaBinary, false},
+	}
+}
+
+type offer struct {
+	name  string
+	media media
+	nulls bool // takes nulls=stripped
+}
+
+// negotiate gives the formats that the client accepts and the server has, the best rated first (RFC 9110 §12.5.1).
+func negotiate(header []string) ([]format, error) {
 	if len(header) == 0 || header[0] == "*/*" || header[0] == "application/json" {
-		return format{}, nil
+		return anyFormat(), nil
 	}
 	type choice struct {
 		format  format
@@ -84,7 +109,7 @@ func negotiate(header []string, call bool) (format, error) {
 		}
 		quality := 1.0
 		if q, ok := parameters["q"]; ok {
-			if quality, err = strconv.ParseFloat(q, 64); err != nil || quality <= 0 {
+			if quality, err = strconv.ParseFloat(q, 64); err != nil || !(quality > 0) {
 				continue
 			}
 		}
@@ -92,18 +117,45 @@ func negotiate(header []string, call bool) (format, error) {
 			choices = append(choices, choice{format{}, quality})
 			continue
 		}
-		for _, offer := range offers {
-			if offer.name == name && (call || !offer.callOnly) {
-				stripped := offer.nulls && parameters["nulls"] == "stripped"
-				choices = append(choices, choice{format{offer.media, stripped}, quality})
+		for _, offer := range offers() {
+			if offer.name == name {
+				choices = append(choices, choice{format{offer.media, offer.nulls && parameters["nulls"] == "stripped"}, quality})
 				break
 			}
 		}
 	}
 	if len(choices) == 0 {
-		return format{}, failure(http.StatusNotAcceptable, "PGRST107",
-			"None of these media types are available: "+strings.Join(header, ", "))
+		return nil, notAcceptable(header)
 	}
 	sort.SliceStable(choices, func(i, j int) bool { return choices[i].quality > choices[j].quality })
-	return choices[0].format, nil
+	formats := make([]format, len(choices))
+	for i := range choices {
+		formats[i] = choices[i].format
+	}
+	return formats, nil
+}
+
+// anyFormat are the formats of a client that takes what it gets.
+func anyFormat() []format { return []format{{}} }
+
+// choose gives the best format that a statement's result can be written in.
+func choose(formats []format, statement *compiled, header []string) (format, error) {
+	for _, f := range formats {
+		if !f.isBare() || statement.gives(f.bareType()) {
+			return f, nil
+		}
+	}
+	return format{}, notAcceptable(header)
+}
+
+// gives says that each row of the result is one value of a type of PostgreSQL's own.
+func (c *compiled) gives(typeName string) bool {
+	if !c.Scalar || c.Void || c.routine.Returns.JSONCast.Name != "" {
+		return false
+	}
+	return c.routine.Returns.Underlying().Name == catalog.Name{Schema: "pg_catalog", Name: typeName}
+}
+
+func notAcceptable(header []string) error {
+	return failure(http.StatusNotAcceptable, "PGRST107", "None of these media types are available: "+strings.Join(header, ", "))
 }

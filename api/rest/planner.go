@@ -27,6 +27,7 @@ type planner struct {
 type compiled struct {
 	*sql.Statement
 	relation *catalog.Relation // of reads and writes
+	routine  *catalog.Routine  // of calls
 	encoder  atomic.Pointer[boundEncoder]
 }
 

@@ -4,42 +4,46 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"mime"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 
+	"basalt/api/body"
 	"basalt/query"
 	"basalt/query/catalog"
 )
 
 // readRequest turns an HTTP request into a query.Request. Nothing of the database is touched, so that a bad
 // request costs no connection.
-func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, q *query.Query) (*query.Request, format, error) {
+func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, q *query.Query) (*query.Request, []format, error) {
 	request := &query.Request{
 		Query: q, Limit: -1,
 		MaxRows: h.options.MaxRows, Aggregates: h.options.Aggregates, LegacyTargetNames: h.options.LegacyTargetNames,
 	}
 	if err := target(request, r.Method, path); err != nil {
-		return nil, format{}, err
+		return nil, nil, err
 	}
 	var err error
 	if request.Schema, err = h.schema(r); err != nil {
-		return nil, format{}, err
+		return nil, nil, err
 	}
 	request.Prefer = query.Preferences{MaxAffected: -1}
 	if prefer := r.Header["Prefer"]; prefer != nil {
 		request.Prefer = query.ParsePreferences(prefer)
+		request.Prefer.Transaction = query.TransactionUnset // transactions always end in a commit
 		if request.Prefer.Handling == query.HandlingStrict && len(request.Prefer.Invalid) > 0 {
 			e := failure(http.StatusBadRequest, "PGRST122", "Invalid preferences given with handling=strict")
 			e.Details = text("Invalid preferences: " + strings.Join(request.Prefer.Invalid, ", "))
-			return nil, format{}, e
+			return nil, nil, e
 		}
 	}
-	f, err := negotiate(r.Header["Accept"], request.Action == query.Call)
+	formats, err := negotiate(r.Header["Accept"])
 	if err != nil {
-		return nil, format{}, err
+		return nil, nil, err
 	}
 	var options query.ParseOptions
 	if request.Action == query.Call {
@@ -49,10 +53,10 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 		}
 	}
 	if err := q.Parse(withoutKey(r.URL.RawQuery), options); err != nil {
-		return nil, format{}, err
+		return nil, nil, err
 	}
 	if err := window(request, r, h.options.MaxRows); err != nil {
-		return nil, format{}, err
+		return nil, nil, err
 	}
 	switch request.Action {
 	case query.Insert, query.Update, query.Put:
@@ -63,20 +67,46 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 		}
 	}
 	if err != nil {
-		return nil, format{}, err
+		return nil, nil, err
 	}
 	request.Returning = returning(request)
-	return request, f, nil
+	return request, formats, nil
 }
 
 // withoutKey takes the API key, which clients may give as a parameter, out of a query string.
 func withoutKey(raw string) string {
-	const name = "apikey="
-	if !strings.Contains(raw, name) {
+	if !strings.Contains(raw, keyParameter) {
 		return raw
 	}
-	kept := slices.DeleteFunc(strings.Split(raw, "&"), func(parameter string) bool { return strings.HasPrefix(parameter, name) })
+	var kept []string
+	for parameter := range parameters(raw) {
+		if !strings.HasPrefix(parameter, keyParameter) {
+			kept = append(kept, parameter)
+		}
+	}
 	return strings.Join(kept, "&")
+}
+
+const keyParameter = "apikey="
+
+// KeyParameter is the API key that a query string holds, "" when there is none.
+func KeyParameter(raw string) string {
+	if !strings.Contains(raw, keyParameter) {
+		return ""
+	}
+	for parameter := range parameters(raw) {
+		if key, ok := strings.CutPrefix(parameter, keyParameter); ok {
+			if key, err := url.QueryUnescape(key); err == nil {
+				return key
+			}
+		}
+	}
+	return ""
+}
+
+// parameters gives the parameters of a query string as they stand there. A semicolon separates like an ampersand.
+func parameters(raw string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(raw, func(r rune) bool { return r == '&' || r == ';' })
 }
 
 // target fills in what is asked for and what to do with it from the path behind /rest/v1 and the method.
@@ -206,27 +236,44 @@ func unsupportedBody(kind string) error {
 	return failure(http.StatusUnsupportedMediaType, "PGRST102", "Content-Type not acceptable: "+kind)
 }
 
+// readAll reads a body into a buffer that grows as it comes, up to the length announced.
 func readAll(r *http.Request) ([]byte, error) {
-	if r.ContentLength > 0 {
-		body := make([]byte, r.ContentLength)
-		if _, err := io.ReadFull(r.Body, body); err != nil {
+	const first = 16 << 10
+	announced := int(r.ContentLength)
+	body := make([]byte, 0, first)
+	if announced >= 0 {
+		body = make([]byte, 0, min(announced, first))
+	}
+	for announced < 0 || len(body) < announced {
+		if len(body) == cap(body) {
+			size := 2 * max(cap(body), first)
+			if announced >= 0 {
+				size = min(size, announced)
+			}
+			body = append(make([]byte, 0, size), body...)
+		}
+		n, err := r.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		if err == io.EOF && (announced < 0 || len(body) == announced) {
+			return body, nil
+		}
+		if err != nil {
 			return nil, bodyError(err)
 		}
-		return body, nil
-	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, bodyError(err)
 	}
 	return body, nil
 }
 
 func bodyError(err error) error {
 	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	var busy *body.BusyError
+	if errors.As(err, &tooLarge) || errors.As(err, &busy) {
 		return err
 	}
 	e := failure(http.StatusBadRequest, "PGRST102", "The request body ended before it was complete")
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		e = failure(http.StatusRequestTimeout, "PGRST102", "The request body did not come in time")
+	}
 	e.Cause = fmt.Errorf("read body: %w", err)
 	return e
 }

@@ -6,15 +6,30 @@ import (
 
 	"basalt/auth"
 	"basalt/query"
+	"basalt/query/catalog"
 	"basalt/query/pgjson"
 	"basalt/store"
 )
 
-// session gives a request's identity and settings to SQL. The names and their order are always the same, so that
-// one prepared statement sets them; role comes last because it may lose the right to set the others.
-func (h *Handler) session(r *http.Request, path string, p *auth.Principal, request *query.Request) store.Session {
-	settings := make([]store.Setting, 0, 8)
-	settings = append(settings,
+// session gives a request's identity and settings to SQL: those of the role it runs as, those of the routine it
+// calls that must hold from the beginning, and above them the request's own. There are the same ones for most
+// requests, so that one prepared statement sets them; role comes last because it may lose the right to set others.
+func (h *Handler) session(r *http.Request, path string, p *auth.Principal, request *query.Request, c *catalog.Catalog, called *catalog.Routine) store.Session {
+	s := store.Session{Role: p.Role, Settings: make([]store.Setting, 0, 10)}
+	if role := c.Role(p.Role); role != nil {
+		for _, setting := range role.Settings {
+			impose(&s, setting)
+		}
+	}
+	if called != nil {
+		for _, setting := range called.Settings {
+			switch strings.ToLower(setting.Name) {
+			case "statement_timeout", "default_transaction_isolation", "plan_filter.statement_cost_limit":
+				impose(&s, setting)
+			}
+		}
+	}
+	s.Settings = append(s.Settings,
 		store.Setting{Name: "search_path", Value: h.searchPaths[request.Schema]},
 		store.Setting{Name: "request.jwt.claims", Value: p.Claims},
 		store.Setting{Name: "request.method", Value: r.Method},
@@ -23,9 +38,24 @@ func (h *Handler) session(r *http.Request, path string, p *auth.Principal, reque
 		store.Setting{Name: "request.cookies", Value: cookiesJSON(r)},
 	)
 	if zone := request.Prefer.TimeZone; zone != "" {
-		settings = append(settings, store.Setting{Name: "timezone", Value: zone})
+		s.Settings = append(s.Settings, store.Setting{Name: "timezone", Value: zone})
 	}
-	return store.Session{Role: p.Role, Settings: settings}
+	return s
+}
+
+// impose adds a setting. The default isolation is that of the next transaction for PostgreSQL; here it is the
+// request's, which is one transaction.
+func impose(s *store.Session, setting catalog.Setting) {
+	if strings.EqualFold(setting.Name, "default_transaction_isolation") {
+		switch setting.Value {
+		case "repeatable read", "serializable":
+			s.Isolation = setting.Value
+		default:
+			s.Isolation = ""
+		}
+		return
+	}
+	s.Settings = append(s.Settings, store.Setting{Name: setting.Name, Value: setting.Value})
 }
 
 // headersJSON is the object that request.headers holds: lower-case names, several lines joined, no cookies.

@@ -20,7 +20,7 @@ func hostileTypes() (typeMap, []uint32) {
 		oids = append(oids, t.OID)
 		return t
 	}
-	for _, scalar := range scalarTypes() {
+	for _, scalar := range scalarTypes(newestMajor) {
 		oids = append(oids, scalar.oid)
 	}
 	for oid := range uint32(5000) {
@@ -43,7 +43,7 @@ func hostileTypes() (typeMap, []uint32) {
 func FuzzAppendRow(f *testing.F) {
 	types, oids := hostileTypes()
 	r := rand.New(rand.NewPCG(1, 1))
-	for _, scalar := range scalarTypes() {
+	for _, scalar := range scalarTypes(newestMajor) {
 		f.Add(scalar.value(r))
 		f.Add(arrayOf(scalar, 0).value(r))
 		f.Add(concat(be32(2), field(int32(scalar.oid), scalar.value(r)), field(oidRecordArray, nil)))

@@ -3,6 +3,7 @@ package pgjson
 import (
 	"context"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,6 +41,17 @@ func text(t testing.TB, conn *pgconn.PgConn, sql string) string {
 		t.Fatalf("%s: %v", sql, err)
 	}
 	return string(results[len(results)-1].Rows[0][0])
+}
+
+// major is the server's version.
+func major(t testing.TB, conn *pgconn.PgConn) int {
+	t.Helper()
+	number, _, _ := strings.Cut(conn.ParameterStatus("server_version"), ".")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // binaryRows runs a statement with binary parameters and results.

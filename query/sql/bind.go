@@ -7,11 +7,15 @@ import (
 	"strings"
 
 	"basalt/query"
+	"basalt/query/plan"
 )
 
 // Bind appends the parameters' values for one request to dst, in text format; nil is NULL. The request must be of the
-// shape that the statement was compiled for.
+// shape that the statement was compiled for; what it asks for beyond its shape may still be refused by a *plan.Error.
 func (s *Statement) Bind(dst [][]byte, r *query.Request) ([][]byte, error) {
+	if err := plan.CheckAffected(r, s.Single); err != nil {
+		return dst, err
+	}
 	// All values share one buffer. Should it have to grow, the values already in dst keep the old one.
 	buffer := make([]byte, 0, s.bindSize(r))
 	for i := range s.Params {

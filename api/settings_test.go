@@ -1,0 +1,171 @@
+package api_test
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"basalt/api"
+)
+
+// bind reads settings from an environment and a command line, as serve does.
+func bind(t *testing.T, environment map[string]string, args ...string) (api.Settings, *pflag.FlagSet, error) {
+	t.Helper()
+	for name, value := range environment {
+		t.Setenv(name, value)
+	}
+	var s api.Settings
+	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	err := s.Bind(flags)
+	if err == nil {
+		err = flags.Parse(args)
+	}
+	if err == nil {
+		err = s.Check()
+	}
+	return s, flags, err
+}
+
+func TestSettingsComeFromDefaultsEnvironmentAndFlags(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		environment map[string]string
+		args        []string
+		get         func(api.Settings) any
+		want        any
+	}{
+		{"a default", nil, nil, func(s api.Settings) any { return s.MaxRows }, int64(1000)},
+		{"a default duration", nil, nil, func(s api.Settings) any { return s.PoolTimeout }, 10 * time.Second},
+		{"a default size", nil, nil, func(s api.Settings) any { return s.BodyLimit }, api.Bytes(50 << 20)},
+		{"a default list", nil, nil, func(s api.Settings) any { return s.ExtraSearchPath }, []string{"public", "extensions"}},
+		{"a default switch", nil, nil, func(s api.Settings) any { return s.RequireFilters }, true},
+		{"the environment", map[string]string{"BASALT_MAX_ROWS": "5"}, nil, func(s api.Settings) any { return s.MaxRows }, int64(5)},
+		{"the flag before the environment", map[string]string{"BASALT_MAX_ROWS": "5"}, []string{"--max-rows", "6"}, func(s api.Settings) any { return s.MaxRows }, int64(6)},
+		{"the flag before a default", nil, []string{"--max-rows=0"}, func(s api.Settings) any { return s.MaxRows }, int64(0)},
+		{"an empty variable is none", map[string]string{"BASALT_MAX_ROWS": "", "BASALT_SCHEMAS": ""}, nil, func(s api.Settings) any { return s.MaxRows }, int64(1000)},
+		{"the second variable", map[string]string{"DATABASE_URL": "postgres://a@b/c"}, nil, func(s api.Settings) any { return s.DatabaseURL }, "postgres://a@b/c"},
+		{"the first variable before the second", map[string]string{"DATABASE_URL": "postgres://a@b/c", "BASALT_DATABASE_URL": "postgres://d@e/f"}, nil,
+			func(s api.Settings) any { return s.DatabaseURL }, "postgres://d@e/f"},
+		{"a second variable that is empty", map[string]string{"DATABASE_URL": "", "BASALT_DATABASE_URL": "postgres://d@e/f"}, nil,
+			func(s api.Settings) any { return s.DatabaseURL }, "postgres://d@e/f"},
+		{"a list with blanks", map[string]string{"BASALT_SCHEMAS": " a, b ,,c"}, nil, func(s api.Settings) any { return s.Schemas }, []string{"a", "b", "c"}},
+		{"a list that is emptied", nil, []string{"--extra-search-path="}, func(s api.Settings) any { return len(s.ExtraSearchPath) }, 0},
+		{"a list is replaced, not lengthened", nil, []string{"--schemas", "x"}, func(s api.Settings) any { return s.Schemas }, []string{"x"}},
+		{"a switch without a value", nil, []string{"--rest-aggregates"}, func(s api.Settings) any { return s.RestAggregates }, true},
+		{"a switch that is put off", nil, []string{"--require-filters=false"}, func(s api.Settings) any { return s.RequireFilters }, false},
+		{"a size in MiB", nil, []string{"--body-limit", "2MiB"}, func(s api.Settings) any { return s.BodyLimit }, api.Bytes(2 << 20)},
+		{"a size in bytes", nil, []string{"--body-limit", "2000"}, func(s api.Settings) any { return s.BodyLimit }, api.Bytes(2000)},
+		{"a duration", nil, []string{"--read-timeout", "1m30s"}, func(s api.Settings) any { return s.ReadTimeout }, 90 * time.Second},
+		{"a pool as large as the machine wants", nil, nil, func(s api.Settings) any { return s.PoolSize >= 8 }, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, _, err := bind(t, test.environment, test.args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := test.get(s); !reflect.DeepEqual(got, test.want) {
+				t.Errorf("%v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestSettingsThatCannotBeAreRefusedByName(t *testing.T) {
+	const secret = "a-secret-that-must-not-show"
+	for _, test := range []struct {
+		name        string
+		environment map[string]string
+		args        []string
+		flag        string
+	}{
+		{"a number that is none", nil, []string{"--max-rows=abc"}, "--max-rows"},
+		{"a number below zero", nil, []string{"--max-rows=-1"}, "--max-rows"},
+		{"a number with a fraction", nil, []string{"--pool-size=1.5"}, "--pool-size"},
+		{"a pool beyond PostgreSQL's maximum", nil, []string{"--pool-size=4294967297"}, "--pool-size"},
+		{"a duration without a unit", nil, []string{"--read-timeout=30"}, "--read-timeout"},
+		{"a duration below zero", nil, []string{"--read-timeout=-1s"}, "--read-timeout"},
+		{"a size of another unit", nil, []string{"--body-limit=5MB"}, "--body-limit"},
+		{"a size beyond all memory", nil, []string{"--body-limit=9999999999GiB"}, "--body-limit"},
+		{"a switch of another word", nil, []string{"--require-filters=maybe"}, "--require-filters"},
+		{"a number of the environment", map[string]string{"BASALT_MAX_ROWS": "abc"}, nil, "--max-rows"},
+		{"a duration of the environment", map[string]string{"BASALT_IDLE_TIMEOUT": "soon"}, nil, "--idle-timeout"},
+		{"a number of the environment, by the variable's name", map[string]string{"BASALT_POOL_WAIT": "x"}, nil, "BASALT_POOL_WAIT"},
+		{"an address without a port", nil, []string{"--listen=localhost"}, "--listen"},
+		{"a port that is none", nil, []string{"--listen=localhost:99999"}, "--listen"},
+		{"no schema", nil, []string{"--schemas="}, "--schemas"},
+		{"the schema of accounts", nil, []string{"--schemas=public,auth"}, "--schemas"},
+		{"the schema of PostgreSQL", nil, []string{"--schemas=pg_catalog"}, "--schemas"},
+		{"our own schema", nil, []string{"--schemas=basalt"}, "--schemas"},
+		{"a secret that can be guessed", nil, []string{"--jwt-secret=" + secret}, "--jwt-secret"},
+		{"a database that is no URL", nil, []string{"--database-url=" + secret}, "--database-url"},
+		{"a database whose URL is malformed", nil, []string{"--database-url=postgres://u:" + secret + "@h:port/d"}, "--database-url"},
+		{"a database of the environment", map[string]string{"DATABASE_URL": "postgres://u:" + secret + "@h:port/d"}, nil, "--database-url"},
+		{"a port of the managed database beside another", nil, []string{"--database-url=postgres://u@h/d", "--postgres-port=5"}, "--postgres-port"},
+		{"a role's place that is none", nil, []string{"--jwt-role-claim=$"}, "--jwt-role-claim"},
+		{"a network that is none", nil, []string{"--trusted-proxies=10.0.0.0/8,example.com"}, "--trusted-proxies"},
+		{"a public URL of another scheme", nil, []string{"--public-url=ftp://x"}, "--public-url"},
+		{"a site URL that is none", nil, []string{"--site-url=example.com"}, "--site-url"},
+		{"a level that is none", nil, []string{"--log-level=loud"}, "--log-level"},
+		{"a format that is none", nil, []string{"--log-format=xml"}, "--log-format"},
+		{"limits that are neither on nor off", nil, []string{"--limits=no"}, "--limits"},
+		{"a confirmation that is none", nil, []string{"--autoconfirm=yes"}, "--autoconfirm"},
+		{"less memory than one body", nil, []string{"--body-memory=1MiB"}, "--body-memory"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, _, err := bind(t, test.environment, test.args...)
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if !strings.Contains(err.Error(), test.flag) {
+				t.Errorf("%q does not name %s", err, test.flag)
+			}
+			if strings.Contains(err.Error(), secret) {
+				t.Errorf("%q shows the secret", err)
+			}
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q is more than a line", err)
+			}
+		})
+	}
+	_, _, err := bind(t, map[string]string{"BASALT_LOG_LEVEL": "loud"})
+	var setting *api.SettingError
+	if !errors.As(err, &setting) || setting.Flag != "log-level" {
+		t.Errorf("%v is no SettingError", err)
+	}
+}
+
+func TestHelpShowsNoSecretOfTheEnvironment(t *testing.T) {
+	const secret = "a-secret-that-must-not-show-in-any-help-text"
+	_, flags, err := bind(t, map[string]string{"JWT_SECRET": secret, "DATABASE_URL": "postgres://u:" + secret + "@h/d"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	usage := flags.FlagUsages()
+	if strings.Contains(usage, secret) {
+		t.Error("the help shows a secret")
+	}
+	for name := range strings.FieldsSeq("listen data database-url pool-size statement-timeout schemas max-rows jwt-secret body-limit log-level") {
+		flag := flags.Lookup(name)
+		if flag == nil || flag.Usage == "" {
+			t.Errorf("no help for --%s", name)
+		}
+	}
+	for _, want := range []string{"(default 127.0.0.1:8090)", "(default 10s)", "(default 50MiB)", "(default 1000)"} {
+		if !strings.Contains(strings.ReplaceAll(usage, `"`, ""), want) {
+			t.Errorf("the help lacks %s:\n%s", want, usage)
+		}
+	}
+}
+
+func TestSizesAreWrittenAsTheyAreRead(t *testing.T) {
+	for text, want := range map[string]api.Bytes{"0": 0, "1000": 1000, "1KiB": 1 << 10, "3MiB": 3 << 20, "2GiB": 2 << 30, "1536KiB": 1536 << 10} {
+		s, _, err := bind(t, nil, "--answer-memory", text)
+		if err != nil || s.AnswerMemory != want || s.AnswerMemory.String() != text {
+			t.Errorf("%s: %d, %s, %v", text, s.AnswerMemory, s.AnswerMemory, err)
+		}
+	}
+}
