@@ -190,6 +190,7 @@ func (c *connection) run(statement *prepared, params [][]byte, r reply) {
 	}
 	c.out = slices.Grow(c.out, size)
 	c.bind.PreparedStatement = statement.name
+	c.bind.ParameterFormatCodes = statement.formats
 	c.bind.Parameters = params
 	c.bind.ResultFormatCodes = c.formats[:]
 	c.encode(&c.bind)
