@@ -44,7 +44,7 @@ testdata/sdk/node_modules: testdata/sdk/package-lock.json
 
 ## lint: gofmt, vet, staticcheck
 lint:
-	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$unformatted" ] || { echo "gofmt: $$unformatted"; exit 1; }
+	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt: $$unformatted"; exit 1; }
 	go vet ./... $(SOAK)
 	go run $(STATICCHECK) ./... $(SOAK)
 
