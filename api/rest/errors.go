@@ -34,6 +34,27 @@ func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
 func (e *Error) Unwrap() error { return e.Cause }
 
+// write sends an error's answer.
+func (e *Error) write(w http.ResponseWriter, method string) error {
+	header := w.Header()
+	for name, values := range e.Header {
+		header[http.CanonicalHeaderKey(name)] = values
+	}
+	if len(header["Content-Type"]) == 0 {
+		header.Set("Content-Type", "application/json; charset=utf-8")
+	}
+	header.Set("Proxy-Status", "basalt; error="+headerText(e.Code)+", PostgREST; error="+headerText(e.Code))
+	if method == http.MethodHead || bodyless(e.Status) {
+		w.WriteHeader(e.Status)
+		return nil
+	}
+	body := e.body()
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(e.Status)
+	_, err := w.Write(body)
+	return err
+}
+
 // body is the JSON of the answer: always the four keys, null where there is nothing to say.
 func (e *Error) body() []byte {
 	dst := append(make([]byte, 0, 256), `{"code":`...)
@@ -303,14 +324,4 @@ func raisedAnswer(database *pgconn.PgError) *Error {
 		e.header(name, headerText(value))
 	}
 	return e
-}
-
-// headerText keeps a value that came from a database from ending its header line.
-func headerText(value string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\r' || r == '\n' || r == 0 {
-			return ' '
-		}
-		return r
-	}, value)
 }
