@@ -30,6 +30,10 @@ func Serve(ctx context.Context, s Settings, build Build, out io.Writer, logFile 
 	log, logs := newLogger(&s, logFile)
 	defer logs.Close()
 	server, err := Start(ctx, s, build, log, logFile)
+	if ctx.Err() != nil && err != nil {
+		log.Info().Err(err).Msg("stopped before the start was complete")
+		return nil
+	}
 	if err != nil {
 		return err
 	}

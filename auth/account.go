@@ -16,7 +16,7 @@ const (
 	userOfToken = `
 select` + userColumns + `,
     $2 = '00000000-0000-0000-0000-000000000000' or coalesce(s.not_after > now(), s.id is not null),
-    coalesce(s.aal::text, 'aal1')
+    coalesce(s.aal, 'aal1')
 from auth.users u
 left join auth.sessions s on s.id = $2 and s.user_id = u.id
 where u.id = $1
@@ -97,9 +97,12 @@ func (s *Service) userOf(ctx context.Context, p *Principal) (*User, string, erro
 	if refusal := namesUser(p); refusal != nil {
 		return nil, "", refusal
 	}
+	var u *User
 	var alive bool
 	var level string
-	u, err := scanUser(s.pool.QueryRow(ctx, userOfToken, [16]byte(p.UserID), [16]byte(p.SessionID)), &alive, &level)
+	err := s.pool.QueryRow(ctx, userOfToken, [16]byte(p.UserID), [16]byte(p.SessionID)).Scan(reader(func(r *row) {
+		u, alive, level = r.user(), r.flag(), r.text()
+	}))
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, "", deny(CodeUserNotFound, "User from sub claim in JWT does not exist")

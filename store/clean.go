@@ -42,19 +42,21 @@ const leastLookInterval = 16
 // errLeftovers says that a session could not be made clean.
 var errLeftovers = errors.New("the session keeps what a routine left in it")
 
-// lightCleanings is how many reads may be followed by a light cleaning before a full one is due.
-const lightCleanings = 16
+// uncleanedReads is how many reads of relations at most go without a full cleaning.
+const uncleanedReads = 16
 
-// queueLightCleaning queues what must not wait behind a read of relations: the settings that a routine of a view or a
-// policy may have left go back to their defaults. A command costs two microseconds of PostgreSQL's time, so the rest
-// is left to the next flights: the role and the locks to the very next (applySettings), all else to a full cleaning
-// that follows soon. A read's transaction has nothing to do after its last statement, so cleaning can be part of it.
-func (c *connection) queueLightCleaning() {
-	c.command(`reset all`, reply{cleaning: true})
-	c.uncleaned++
+// queueReset queues, at the head of a flight, what makes up for a full cleaning that the flights before did not have:
+// the settings that a routine of a view or a policy may have left go back to their defaults. (The role and the locks of
+// the session do so in applySettings.) At the tail it would cost several times as much, for there the flight's own
+// settings would have to go back one by one.
+func (c *connection) queueReset() {
+	if c.uncleaned > 0 {
+		c.command(`reset all`, reply{})
+	}
 }
 
-// queueCleaning queues a full cleaning.
+// queueCleaning queues a full cleaning. It is due behind each flight that calls a routine or may write, and behind a
+// read of relations now and then: a command costs two microseconds of PostgreSQL's time.
 func (c *connection) queueCleaning(afterWrite, look bool) {
 	for _, command := range cleaning() {
 		c.command(command, reply{cleaning: true})

@@ -2,7 +2,9 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -233,5 +235,50 @@ func TestALockIsFreeWhenItsFlightIsCancelled(t *testing.T) {
 			t.Errorf("got %v, want %v", err, context.Canceled)
 		}
 		eventually(t, "the lock is free", func() bool { return queryInt(t, database, held) == 0 })
+	}
+}
+
+// TestSessionsStayFreshThroughAMixture flies random flights that leave what they can and end in every way, on one
+// connection, and looks at the session behind each.
+func TestSessionsStayFreshThroughAMixture(t *testing.T) {
+	database := storetest.New(t)
+	database.Exec(t, messySchema)
+	db := openOne(t, database)
+	want := read(t, db, "", sessionState).value(t)
+	random := rand.New(rand.NewPCG(7, 7))
+	routines := []string{
+		"settings", "role", "session_user", "read_only", "lock", "listen", "prepare", "deallocate", "temporary",
+		"lock_and_fail", "prepare_and_fail", "lock_and_sleep", "sequence",
+	}
+	roles := []string{"", "", "anon", "authenticated", "service_role"}
+	for i := range 100 {
+		var steps []store.Step
+		for range 1 + random.IntN(3) {
+			steps = append(steps, statement(`select mess.`+routines[random.IntN(len(routines))]+`()`, &result{}))
+		}
+		flight := store.Flight{
+			Session: store.Session{Role: roles[random.IntN(len(roles))], ReadOnly: random.IntN(2) == 0},
+			Calls:   true,
+			Steps:   steps,
+		}
+		switch random.IntN(5) {
+		case 0:
+			flight.Session.Isolation = "serializable"
+		case 1:
+			flight.Check = func() error { return errors.New("refused") }
+		case 2:
+			flight.Rollback = true
+		case 3:
+			steps[len(steps)-1].Sink = panicking{}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+random.IntN(10))*time.Millisecond)
+		func() {
+			defer func() { recover() }()
+			db.Run(ctx, &flight)
+		}()
+		cancel()
+		if got := read(t, db, "", sessionState).value(t); got != want {
+			t.Fatalf("flight %d, %+v, left a session that is not fresh:\n got %s\nwant %s", i, flight, got, want)
+		}
 	}
 }

@@ -127,6 +127,14 @@ func (c *connection) unwatch() {
 	c.canceller.sent, c.canceller.failed = false, false
 }
 
+// ready tells whether an idle connection can be used: its session was cleaned and the server holds its end open.
+func (c *connection) ready() bool {
+	if c.settle() == nil && !c.socket.isQuiet() {
+		c.broken = true
+	}
+	return !c.broken
+}
+
 // usable tells whether more can be sent.
 func (c *connection) usable() bool {
 	return !c.broken && !c.pg.IsClosed()

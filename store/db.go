@@ -98,6 +98,9 @@ func Open(ctx context.Context, options Options) (*DB, error) {
 	flights.MaxConns = options.PoolSize
 	flights.MinIdleConns = min(2, options.PoolSize)
 	side.MaxConns = options.SidePoolSize
+	side.PrepareConn = func(_ context.Context, conn *pgx.Conn) (bool, error) {
+		return connectionOf(conn.PgConn()).ready(), nil
+	}
 	side.ConnConfig.RuntimeParams["application_name"] = options.ApplicationName + " side"
 	if db.flights, err = pgxpool.NewWithConfig(ctx, flights); err != nil {
 		return nil, fmt.Errorf("open the pool: %w", err)
@@ -128,12 +131,8 @@ func (db *DB) configure(config *pgxpool.Config) {
 		pg.CustomData()[connectionKey] = newConnection(pg, db.options.StatementCache)
 		return nil
 	}
-	// A connection that the server has closed shows it, without a round trip and before anything is sent.
+	// Whether a connection is alive shows without a round trip: see ready.
 	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
-	config.PrepareConn = func(_ context.Context, conn *pgx.Conn) (bool, error) {
-		c := connectionOf(conn.PgConn())
-		return len(c.pending) > 0 || c.socket.isQuiet(), nil
-	}
 
 	params := config.ConnConfig.RuntimeParams
 	for name, value := range map[string]string{

@@ -84,6 +84,10 @@ func connectionLost(err error) bool {
 
 // serverLeft tells whether the server's error means that this connection, or all of PostgreSQL, is gone.
 func serverLeft(err *pgconn.PgError) bool {
+	// A routine can raise any of these as an ERROR of its statement.
+	if err.SeverityUnlocalized != "FATAL" && err.SeverityUnlocalized != "PANIC" {
+		return false
+	}
 	switch err.Code {
 	case "57P01", // admin_shutdown
 		"57P02", // crash_shutdown
@@ -93,7 +97,7 @@ func serverLeft(err *pgconn.PgError) bool {
 		"25P03": // idle_in_transaction_session_timeout
 		return true
 	}
-	return strings.HasPrefix(err.Code, "08") && err.SeverityUnlocalized == "FATAL"
+	return strings.HasPrefix(err.Code, "08")
 }
 
 // planOutdated tells whether a statement that was prepared earlier failed because the database changed under it, so

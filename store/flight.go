@@ -31,7 +31,7 @@ type Setting struct{ Name, Value string }
 // Step is one statement of a flight.
 type Step struct {
 	Statement *sql.Statement
-	Params    [][]byte // text format, nil is NULL
+	Params    [][]byte // in the statement's formats, nil is NULL
 	Sink      Sink     // nil drops the rows
 }
 

@@ -11,6 +11,9 @@ import (
 // commitPatience bounds a COMMIT that follows a Check: it no longer depends on the caller, who may have left.
 const commitPatience = 10 * time.Second
 
+// safeWrite is how much the buffers of a socket hold at least, on the way to a server that reads.
+const safeWrite = 8 << 10
+
 // keptBuffer is the largest buffer that a connection keeps from one flight to the next.
 const keptBuffer = 64 << 10
 
@@ -68,9 +71,12 @@ func (c *connection) fly(ctx context.Context, f *Flight, anew bool) (outcome, er
 			c.broken = true
 			return o, err
 		}
-		if err != nil && f.Calls {
+		if err != nil {
 			// The failure has taken the cleaning with it. Settings went back by themselves, but locks did not.
-			c.clean(true)
+			c.uncleaned++
+			if f.Calls {
+				c.clean(true)
+			}
 		}
 	}
 	if c.cancelled && c.settle() == nil {
@@ -141,8 +147,7 @@ func (c *connection) exchange(ctx context.Context) (outcome, error) {
 // transfer writes and reads. A write that may not fit into the socket's buffers goes on while replies are read:
 // otherwise both sides could wait for the other to read.
 func (c *connection) transfer() (outcome, error) {
-	const safe = 16 << 10
-	if len(c.out) <= safe {
+	if len(c.out) <= safeWrite {
 		if _, err := c.pg.Conn().Write(c.out); err != nil {
 			c.broken = true
 			return outcome{}, err

@@ -76,12 +76,12 @@ func (db *DB) beat(ctx context.Context) {
 	}
 }
 
-// tidy cleans the idle connections that had a light cleaning: what a routine of a view or a policy left in them, such
-// as a lock, must not wait for their next flight.
+// tidy cleans the idle connections whose last flights were not followed by a cleaning: what a routine of a view or a
+// policy left in them, such as a lock, must not wait for their next flight.
 func (db *DB) tidy() {
 	for _, pooled := range db.flights.AcquireAllIdle(context.Background()) {
 		c := connectionOf(pooled.Conn().PgConn())
-		if c.uncleaned > 0 && c.settle() == nil {
+		if c.uncleaned > 0 && c.ready() {
 			c.clean(false)
 		}
 		if !c.reusable() {
@@ -97,7 +97,7 @@ func (db *DB) sweep() {
 	for _, pool := range []*pgxpool.Pool{db.flights, db.side} {
 		for _, pooled := range pool.AcquireAllIdle(context.Background()) {
 			c := connectionOf(pooled.Conn().PgConn())
-			if c.settle() == nil && c.socket.isQuiet() {
+			if c.ready() {
 				pooled.Release()
 				continue
 			}

@@ -18,6 +18,7 @@ type prepared struct {
 	key        preparedKey
 	name       string
 	text       string
+	formats    []int16 // of the parameters
 	types      []uint32
 	described  bool // the server has it, and types are known
 	prev, next *prepared
@@ -51,7 +52,7 @@ func (c *preparedCache) get(statement *sql.Statement, role string) *prepared {
 	for len(c.byKey) >= c.limit {
 		c.drop(c.recent.prev)
 	}
-	entry = &prepared{key: key, name: c.newName(), text: statement.SQL}
+	entry = &prepared{key: key, name: c.newName(), text: statement.SQL, formats: statement.Formats}
 	c.byKey[key] = entry
 	c.push(entry)
 	return entry

@@ -81,7 +81,7 @@ func (db *DB) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 		if err != nil {
 			return nil, db.notConnected(ctx, err)
 		}
-		if connectionOf(pooled.Conn().PgConn()).settle() == nil {
+		if connectionOf(pooled.Conn().PgConn()).ready() {
 			return pooled, nil
 		}
 		db.discard(pooled, func() {})
@@ -114,8 +114,10 @@ func (db *DB) release(pooled *pgxpool.Conn, c *connection) {
 // discard takes a connection out of the pool and closes it in the background.
 func (db *DB) discard(pooled *pgxpool.Conn, closed func()) {
 	db.counts.destroyed.Add(1)
+	db.closing.Add(1) // before the pool forgets it, so that Close waits
 	conn := pooled.Hijack()
-	db.closing.Go(func() {
+	go func() {
+		defer db.closing.Done()
 		defer closed()
 		ctx, stop := context.WithTimeout(context.Background(), cancelPatience)
 		defer stop()
@@ -124,7 +126,7 @@ func (db *DB) discard(pooled *pgxpool.Conn, closed func()) {
 		case <-conn.PgConn().CleanupDone():
 		case <-ctx.Done():
 		}
-	})
+	}()
 }
 
 // restart makes the sinks forget what they were given. It returns false when one of them cannot.

@@ -90,6 +90,7 @@ func (c *connection) queue(f *Flight, t transaction) {
 	if t.begin != "" {
 		c.command(t.begin, reply{})
 	}
+	c.queueReset()
 	c.applySettings(&f.Session)
 	for i := range f.Steps {
 		c.run(c.entries[i], f.Steps[i].Params, reply{sink: f.Steps[i].Sink})
@@ -103,10 +104,11 @@ func (c *connection) queue(f *Flight, t transaction) {
 	}
 	c.sinceLook++
 	if f.Session.ReadOnly {
-		if f.Calls || c.uncleaned >= lightCleanings {
+		// A read's transaction has nothing to do after its last statement, so the cleaning can be part of it.
+		if f.Calls || c.uncleaned >= uncleanedReads {
 			c.queueCleaning(false, f.Calls)
 		} else {
-			c.queueLightCleaning()
+			c.uncleaned++
 		}
 		c.sync()
 		return
@@ -188,6 +190,7 @@ func (c *connection) run(statement *prepared, params [][]byte, r reply) {
 	}
 	c.out = slices.Grow(c.out, size)
 	c.bind.PreparedStatement = statement.name
+	c.bind.ParameterFormatCodes = statement.formats
 	c.bind.Parameters = params
 	c.bind.ResultFormatCodes = c.formats[:]
 	c.encode(&c.bind)

@@ -37,7 +37,7 @@ func TestSignUpGivesASession(t *testing.T) {
 			t.Errorf("%s is %v, not %v", path, got, want)
 		}
 	}
-	if !strings.Contains(a.text, `"n":12345678901234567890`) {
+	if !strings.Contains(a.text, `"n": 12345678901234567890`) {
 		t.Error("a number in the metadata has lost digits")
 	}
 	for _, path := range []string{"user.created_at", "user.updated_at", "user.email_confirmed_at", "user.confirmed_at", "user.last_sign_in_at", "user.identities.0.created_at"} {

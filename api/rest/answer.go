@@ -95,7 +95,7 @@ func (a *answer) steps(c *catalog.Catalog) ([]store.Step, error) {
 func (a *answer) check() func() error {
 	strict := a.request.Prefer.Handling == query.HandlingStrict && a.request.Prefer.MaxAffected >= 0
 	put := a.request.Action == query.Put
-	if a.request.Action == query.Read || (!a.singular() && !strict && !put) {
+	if a.request.Action == query.Read || (!a.singular() && !strict && !put && !a.mayOverflow()) {
 		return nil
 	}
 	return func() error {
@@ -109,6 +109,15 @@ func (a *answer) check() func() error {
 		}
 		return a.checkSingular()
 	}
+}
+
+// mayOverflow says that a write's answer may become larger than what is held back: then its transaction must not have
+// committed yet.
+func (a *answer) mayOverflow() bool {
+	if a.request.Returning != query.ReturnRows || a.statement.ReadOnly || a.statement.Single || a.statement.Void {
+		return false
+	}
+	return a.request.Action != query.Insert || a.request.Payload.Rows > 1
 }
 
 // singular says that exactly one row must come.
@@ -217,15 +226,16 @@ func (a *answer) Row(values [][]byte) error {
 
 // spill sends what is held once there is much of it. Only reads may: a write's answer waits for its commit.
 func (a *answer) spill() error {
-	if len(a.buffer) < streamAfter {
-		return nil
-	}
 	if a.request.Action != query.Read || a.singular() || a.planner.catalog.SetsResponse {
 		if int64(len(a.buffer)) > a.h.options.AnswerMemory {
 			e := failure(http.StatusRequestEntityTooLarge, "54000", "The answer is larger than the server holds back until a transaction has ended")
-			e.Hint = text("Ask for fewer rows or columns, or use Prefer: return=minimal")
+			// The commit rides in the same flight, and may be done before the answer has grown too large.
+			e.Hint = text("What was asked for may have been done. Ask for fewer rows or columns, or use Prefer: return=minimal")
 			return e
 		}
+		return nil
+	}
+	if len(a.buffer) < streamAfter {
 		return nil
 	}
 	if !a.streamed {

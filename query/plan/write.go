@@ -148,12 +148,12 @@ func madeFromJSON(t *catalog.Type) bool {
 		return t.Kind == catalog.CompositeType
 	}
 	t = t.Elem.Underlying()
-	return t.Elem == nil && !PlainElement(t)
+	return t.Elem == nil && !plainElement(t)
 }
 
-// PlainElement says that arrays of a type are spelled with commas between their elements, none of which is an array. Of
+// plainElement says that arrays of a type are spelled with commas between their elements, none of which is an array. Of
 // types that are not PostgreSQL's own this is not known.
-func PlainElement(t *catalog.Type) bool {
+func plainElement(t *catalog.Type) bool {
 	switch t.Kind {
 	case catalog.EnumType, catalog.RangeType, catalog.MultirangeType:
 		return t.Array != 0

@@ -13,7 +13,10 @@ import (
 func cellName(i int) string  { return "c" + strconv.Itoa(i+1) }
 func givenName(i int) string { return "g" + strconv.Itoa(i+1) }
 
-const jsonbOID = 3802
+const (
+	textOID  = 25
+	jsonbOID = 3802
+)
 
 // formOf says how a JSON token becomes the text of a type.
 func formOf(t *catalog.Type) query.CellForm {
@@ -75,7 +78,7 @@ func (b *builder) fromJSON(w *plan.Write, t *catalog.Type, start int) {
 func (b *builder) payload(w *plan.Write) {
 	switch w.Payload {
 	case plan.OneRow:
-		b.row1(w)
+		b.oneRow(w)
 	case plan.ManyRows:
 		b.arrays(w)
 	case plan.WholeBody:
@@ -83,8 +86,8 @@ func (b *builder) payload(w *plan.Write) {
 	}
 }
 
-// row1 writes a payload of one row.
-func (b *builder) row1(w *plan.Write) {
+// oneRow writes a payload of one row.
+func (b *builder) oneRow(w *plan.Write) {
 	b.write("(values (")
 	for i, column := range w.Columns {
 		if i > 0 {
@@ -98,60 +101,40 @@ func (b *builder) row1(w *plan.Write) {
 		b.parameter(Param{Source: Cell, Index: column.Key, Form: formOf(t)}, cast)
 	}
 	b.write(")) p(")
-	b.cellNames(w)
-	b.write(")")
-}
-
-func (b *builder) cellNames(w *plan.Write) {
 	for i := range w.Columns {
 		if i > 0 {
 			b.write(", ")
 		}
 		b.write(cellName(i))
 	}
+	b.write(")")
 }
 
-// arrays writes the payload as one array for each column.
+// arrays writes the payload as one array of text for each column. Set-returning functions beside each other in select
+// go in step, and their rows are not stored before they are used, as those of functions in from are.
 func (b *builder) arrays(w *plan.Write) {
-	b.write("unnest(")
+	b.write("(select ")
 	for i, column := range w.Columns {
 		if i > 0 {
 			b.write(", ")
 		}
-		t := column.Column.Type
-		b.parameter(Param{Source: Cells, Index: column.Key, Form: formOf(t)}, "::"+carrier(w, t)+"[]")
+		b.write("unnest(")
+		b.parameter(Param{Source: Cells, Index: column.Key, Form: formOf(column.Column.Type)}, "::text[]")
+		b.write(") ", cellName(i))
 	}
 	for i, column := range w.Columns {
 		if defaulted(w, i) {
-			b.write(", ")
+			b.write(", unnest(")
 			b.parameter(Param{Source: Given, Index: column.Key}, "::bool[]")
+			b.write(") ", givenName(i))
 		}
 	}
-	b.write(") p(")
-	b.cellNames(w)
-	for i := range w.Columns {
-		if defaulted(w, i) {
-			b.write(", ", givenName(i))
-		}
-	}
-	b.write(")")
+	b.write(") p")
 }
 
 // defaulted says that a column has a default that a row may take.
 func defaulted(w *plan.Write, i int) bool {
 	return w.Defaults && w.Columns[i].Column.HasDefault()
-}
-
-// carrier is the type whose arrays carry the values of a type. A domain is left to the assignment to its column: that
-// refuses what is too long for it, where a cast would cut it off, and lets NULL stand for what is absent.
-func carrier(w *plan.Write, t *catalog.Type) string {
-	if t.FromJSON.Name != "" {
-		return representation(w, t)[len("::"):]
-	}
-	if base := t.Underlying(); plan.PlainElement(base) {
-		return base.SQL
-	}
-	return "text"
 }
 
 // wholeBody writes the JSON body as rows that PostgreSQL itself takes apart.
@@ -210,6 +193,8 @@ func (b *builder) payloadColumn(w *plan.Write, i int) {
 	b.write(" end")
 }
 
+// cellValue writes the value that a row of p gives a column. Domains are left to the assignment to their column: that
+// refuses what is too long, where a cast would cut it off, and lets NULL stand for what is absent.
 func (b *builder) cellValue(w *plan.Write, i int) {
 	column := w.Columns[i].Column
 	start := len(b.text)
@@ -218,8 +203,15 @@ func (b *builder) cellValue(w *plan.Write, i int) {
 	} else {
 		b.write("p.", cellName(i))
 	}
-	if base := column.Type.Underlying(); w.Payload == plan.ManyRows && column.Type.FromJSON.Name == "" && !plan.PlainElement(base) {
-		b.write("::", base.SQL)
+	if w.Payload == plan.ManyRows {
+		switch base := column.Type.Underlying(); {
+		case column.Type.FromJSON.Name != "":
+			if w.JSON {
+				b.write("::json")
+			}
+		case base.OID != textOID:
+			b.write("::", base.SQL)
+		}
 	}
 	b.fromJSON(w, column.Type, start)
 }

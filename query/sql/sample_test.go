@@ -112,7 +112,7 @@ func (s *sample) answer(t testing.TB, conn *pgconn.PgConn, statement *sql.Statem
 	}
 	var out bytes.Buffer
 	out.WriteByte('[')
-	result := conn.ExecPrepared(t.Context(), "", params, nil, []int16{1})
+	result := conn.ExecPrepared(t.Context(), "", params, statement.Formats, []int16{1})
 	for result.NextRow() {
 		values := result.Values()
 		for i, hidden := range statement.Hidden {

@@ -3,6 +3,7 @@
 package soak_test
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -64,15 +65,7 @@ func TestAMigrationThatIsKilledIsBeforeOrAfterAFileAndIsCompletedByTheNext(t *te
 		database.Pool.Close() // so that all other sessions are those of migrate
 		conn := connect(t, database.URL)
 		for range 4 {
-			cmd := exec.Command(os.Getenv(binaryEnv), "migrate", "up", "--dir", dir)
-			cmd.Env = environment(t, database.URL)
-			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-			if err := startChild(cmd); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond) // the moment of the kill is random
-			_ = cmd.Process.Kill()                                    // it may be done
-			_ = cmd.Wait()                                            // it was killed
+			killMigration(t, database.URL, dir, 1+r.IntN(migrationFiles), time.Duration(r.IntN(60))*time.Millisecond)
 			t.Logf("killed with %d files applied", expectWholeFiles(t, conn))
 		}
 		out, err := basalt(t, database.URL, "migrate", "up", "--dir", dir)
@@ -84,6 +77,30 @@ func TestAMigrationThatIsKilledIsBeforeOrAfterAFileAndIsCompletedByTheNext(t *te
 			t.Errorf("%d of %d files are applied in the end", applied, migrationFiles)
 		}
 	}
+}
+
+// killMigration runs the migrations and kills the run a moment after it has told so much of its progress.
+func killMigration(t *testing.T, databaseURL, dir string, lines int, after time.Duration) {
+	t.Helper()
+	cmd := exec.Command(os.Getenv(binaryEnv), "migrate", "up", "--dir", dir)
+	cmd.Env = environment(t, databaseURL)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	progress, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := startChild(cmd); err != nil {
+		t.Fatal(err)
+	}
+	told := bufio.NewScanner(progress)
+	for range lines {
+		if !told.Scan() {
+			break // it has ended before
+		}
+	}
+	time.Sleep(after) // the moment of the kill is random
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait() // it was killed, or was done before
 }
 
 // expectWholeFiles counts the files that are applied and looks that all others have left no trace.
