@@ -5,10 +5,9 @@ import "encoding/binary"
 // AppendShape writes everything that a statement depends on beside the catalog: the request without its values. Equal
 // shapes compile to equal statements.
 func (r *Request) AppendShape(dst []byte) []byte {
-	strict := r.Prefer.Handling == HandlingStrict && r.Prefer.MaxAffected >= 0
 	dst = append(dst, byte(r.Action), byte(r.Returning),
 		byte(r.Prefer.Count), byte(r.Prefer.Resolution), byte(r.Prefer.Missing),
-		flag(r.Limit >= 0)|flag(r.Offset > 0)<<1|flag(strict)<<2|flag(r.Payload != nil)<<3)
+		flag(r.Limit >= 0)|flag(r.Offset > 0)<<1|flag(r.Payload != nil)<<2)
 	dst = appendString(dst, r.Schema)
 	dst = appendString(dst, r.Target)
 	if r.Payload != nil {
