@@ -101,26 +101,14 @@ func failure(status int, code, message string) *Error {
 	return &Error{Status: status, Code: code, Message: message}
 }
 
-// statuses of our own codes; a code that is not listed is 400.
+// statuses of the codes that the rooms below name; one that is not listed is 400.
 var statuses = map[string]int{
-	"PGRST101": http.StatusMethodNotAllowed,
 	"PGRST103": http.StatusRequestedRangeNotSatisfiable,
 	"PGRST105": http.StatusMethodNotAllowed,
-	"PGRST106": http.StatusNotAcceptable,
-	"PGRST107": http.StatusNotAcceptable,
-	"PGRST116": http.StatusNotAcceptable,
-	"PGRST117": http.StatusMethodNotAllowed,
-	"PGRST125": http.StatusNotFound,
-	"PGRST126": http.StatusNotFound,
 	"PGRST201": http.StatusMultipleChoices,
 	"PGRST202": http.StatusNotFound,
 	"PGRST203": http.StatusMultipleChoices,
 	"PGRST205": http.StatusNotFound,
-	"PGRST301": http.StatusUnauthorized,
-	"PGRST302": http.StatusUnauthorized,
-	"PGRST303": http.StatusUnauthorized,
-	"42883":    http.StatusNotFound,
-	"42P01":    http.StatusNotFound,
 }
 
 func statusOf(code string) int {
@@ -152,10 +140,7 @@ func translate(err error, anonymous bool) *Error {
 	case errors.As(err, &syntax):
 		return &Error{Status: statusOf(syntax.Code), Code: syntax.Code, Message: syntax.Message, Details: text(syntax.Details)}
 	case errors.As(err, &outOfRange):
-		return &Error{
-			Status: http.StatusRequestedRangeNotSatisfiable, Code: "PGRST103",
-			Message: outOfRange.Message, Details: text(outOfRange.Details),
-		}
+		return &Error{Status: statusOf(outOfRange.Code), Code: outOfRange.Code, Message: outOfRange.Message, Details: text(outOfRange.Details)}
 	case errors.As(err, &bad):
 		return &Error{Status: statusOf(bad.Code), Code: bad.Code, Message: bad.Message, Details: text(bad.Details)}
 	case errors.As(err, &planning):

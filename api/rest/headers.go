@@ -10,8 +10,8 @@ import (
 	"basalt/query/sql"
 )
 
-// describe sets the headers of an answer, its length excepted.
-func (a *answer) describe(status int) {
+// setHeaders sets the headers of an answer, its length excepted.
+func (a *answer) setHeaders(status int) {
 	header := a.c.Response().Header()
 	request := a.request
 	// The headers of every answer share one allocation; their names are canonical.
@@ -50,11 +50,6 @@ func (a *answer) describe(status int) {
 			set(3, "Content-Type", a.format.contentType())
 		}
 	}
-}
-
-// bodyless says that an answer of a status has no body (RFC 9110 §6.4.1).
-func bodyless(status int) bool {
-	return status == http.StatusNoContent || status == http.StatusNotModified
 }
 
 // contentRange tells which rows of how many the answer holds.

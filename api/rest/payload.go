@@ -14,8 +14,19 @@ import (
 	"basalt/query"
 )
 
-// readBody reads a request's body as its Content-Type says.
-func readBody(r *http.Request, request *query.Request) (*query.Payload, error) {
+// hasPayload says whether a request's body is read.
+func hasPayload(action query.Action, method string) bool {
+	switch action {
+	case query.Insert, query.Update, query.Put:
+		return true
+	case query.Call:
+		return method == http.MethodPost
+	}
+	return false
+}
+
+// readPayload reads a request's body as its Content-Type says.
+func readPayload(r *http.Request, request *query.Request) (*query.Payload, error) {
 	kind := "application/json"
 	if header := r.Header.Get("Content-Type"); header != "" && header != kind {
 		parsed, _, err := mime.ParseMediaType(header)

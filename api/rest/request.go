@@ -26,15 +26,8 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 	if request.Schema, err = h.schema(r); err != nil {
 		return nil, nil, err
 	}
-	request.Prefer = query.Preferences{MaxAffected: -1}
-	if prefer := r.Header["Prefer"]; prefer != nil {
-		request.Prefer = query.ParsePreferences(prefer)
-		request.Prefer.Transaction = query.TransactionUnset // transactions always end in a commit
-		if request.Prefer.Handling == query.HandlingStrict && len(request.Prefer.Invalid) > 0 {
-			e := failure(http.StatusBadRequest, "PGRST122", "Invalid preferences given with handling=strict")
-			e.Details = text("Invalid preferences: " + strings.Join(request.Prefer.Invalid, ", "))
-			return nil, nil, e
-		}
+	if request.Prefer, err = preferences(r.Header["Prefer"]); err != nil {
+		return nil, nil, err
 	}
 	formats, err := negotiate(r.Header["Accept"])
 	if err != nil {
@@ -53,19 +46,25 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 	if err := window(request, r, h.options.MaxRows); err != nil {
 		return nil, nil, err
 	}
-	switch request.Action {
-	case query.Insert, query.Update, query.Put:
-		request.Payload, err = readBody(r, request)
-	case query.Call:
-		if r.Method == http.MethodPost {
-			request.Payload, err = readBody(r, request)
+	if hasPayload(request.Action, r.Method) {
+		if request.Payload, err = readPayload(r, request); err != nil {
+			return nil, nil, err
 		}
-	}
-	if err != nil {
-		return nil, nil, err
 	}
 	request.Returning = returning(request)
 	return request, formats, nil
+}
+
+// preferences reads the Prefer headers. Transactions always end in a commit, whatever is preferred.
+func preferences(headers []string) (query.Preferences, error) {
+	p := query.ParsePreferences(headers)
+	p.Transaction = query.TransactionUnset
+	if p.Handling == query.HandlingStrict && len(p.Invalid) > 0 {
+		e := failure(http.StatusBadRequest, "PGRST122", "Invalid preferences given with handling=strict")
+		e.Details = text("Invalid preferences: " + strings.Join(p.Invalid, ", "))
+		return p, e
+	}
+	return p, nil
 }
 
 // withoutKey takes the API key, which clients may give as a parameter, out of a query string.
