@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,7 +65,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(errs, "basalt:", strings.Join(strings.Fields(err.Error()), " ")) // one line, whatever went wrong
+	complain(errs, err)
 	var usage usageError
 	var setting *api.SettingError
 	if errors.As(err, &usage) || errors.As(err, &setting) || strings.HasPrefix(err.Error(), "unknown command") {
@@ -75,6 +76,15 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		return child.ExitCode()
 	}
 	return exitFailed
+}
+
+// complain says in one line what went wrong; of a migration that PostgreSQL refused it shows the statement too.
+func complain(errs io.Writer, err error) {
+	if refused, ok := errors.AsType[*migrations.StatementError](err); ok {
+		fmt.Fprint(errs, "basalt: ", refused.Explain())
+		return
+	}
+	fmt.Fprintln(errs, "basalt:", strings.Join(strings.Fields(err.Error()), " "))
 }
 
 func command() *cobra.Command {
@@ -320,19 +330,31 @@ func migrateCommand() *cobra.Command {
 	return cmd
 }
 
-func migrateUp() *cobra.Command {
+// folderFlag declares where the migrations are.
+func folderFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().String("dir", "./migrations", "folder of the .sql files")
+}
+
+// migrateDatabase makes a command that works with a folder of migrations and a database.
+func migrateDatabase(use, short string, run func(cmd *cobra.Command, conn *pgx.Conn, dir string) error) *cobra.Command {
 	var settings api.Settings
-	var dir string
-	cmd := &cobra.Command{
-		Use:   "up",
-		Short: "Apply the migrations that are not applied yet, in the order of their names",
-		Args:  arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			conn, _, err := connect(cmd.Context(), &settings)
-			if err != nil {
-				return err
-			}
-			defer conn.Close(context.WithoutCancel(cmd.Context()))
+	cmd := &cobra.Command{Use: use, Short: short, Args: arguments(cobra.NoArgs)}
+	dir := folderFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		conn, _, err := connect(cmd.Context(), &settings)
+		if err != nil {
+			return err
+		}
+		defer conn.Close(context.WithoutCancel(cmd.Context()))
+		return run(cmd, conn, *dir)
+	}
+	bind(cmd, &settings, "data", "database-url")
+	return cmd
+}
+
+func migrateUp() *cobra.Command {
+	return migrateDatabase("up", "Apply the migrations that are not applied yet, in the order of their names",
+		func(cmd *cobra.Command, conn *pgx.Conn, dir string) error {
 			applied, err := migrations.UserUp(cmd.Context(), conn, dir, migrations.UserOptions{
 				Progress: func(event migrations.Event) { fmt.Fprintln(cmd.ErrOrStderr(), event) },
 			})
@@ -340,52 +362,33 @@ func migrateUp() *cobra.Command {
 				fmt.Fprintf(cmd.OutOrStdout(), "%d applied\n", len(applied))
 			}
 			return err
-		},
-	}
-	cmd.Flags().StringVar(&dir, "dir", "./migrations", "folder of the .sql files")
-	bind(cmd, &settings, "data", "database-url")
-	return cmd
+		})
 }
 
 func migrateStatus() *cobra.Command {
-	var settings api.Settings
-	var dir string
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "List the migrations with their state",
-		Args:  arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			conn, _, err := connect(cmd.Context(), &settings)
-			if err != nil {
-				return err
-			}
-			defer conn.Close(context.WithoutCancel(cmd.Context()))
+	return migrateDatabase("status", "List the migrations with their state",
+		func(cmd *cobra.Command, conn *pgx.Conn, dir string) error {
 			list, err := migrations.UserStatus(cmd.Context(), conn, dir)
 			for _, migration := range list {
-				fmt.Fprintf(cmd.OutOrStdout(), "%-10s %s\n", migration.State, migration.File)
+				fmt.Fprintf(cmd.OutOrStdout(), "%-10s %s\n", migration.State, cmp.Or(migration.File, migration.Version+" "+migration.Name))
 			}
 			return err
-		},
-	}
-	cmd.Flags().StringVar(&dir, "dir", "./migrations", "folder of the .sql files")
-	bind(cmd, &settings, "data", "database-url")
-	return cmd
+		})
 }
 
 func migrateNew() *cobra.Command {
-	var dir string
 	cmd := &cobra.Command{
 		Use:   "new NAME",
 		Short: "Create an empty migration named by the time and NAME",
 		Args:  arguments(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := migrations.UserNew(dir, args[0])
-			if err == nil {
-				fmt.Fprintln(cmd.OutOrStdout(), file)
-			}
-			return err
-		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", "./migrations", "folder of the .sql files")
+	dir := folderFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		file, err := migrations.UserNew(*dir, args[0])
+		if err == nil {
+			fmt.Fprintln(cmd.OutOrStdout(), file)
+		}
+		return err
+	}
 	return cmd
 }

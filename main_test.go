@@ -176,8 +176,31 @@ func TestMigrationsByCommand(t *testing.T) {
 	if code, out, errs = call(t, "migrate", "up", "--dir", dir, "--database-url", db.URL); code != 0 || out != "1 applied\n" {
 		t.Fatalf("up: %d %s %s", code, out, errs)
 	}
+	if !strings.HasPrefix(errs, "started "+filepath.Base(file)+"\ndone "+filepath.Base(file)+" in ") {
+		t.Errorf("progress %q", errs)
+	}
 	if code, out, errs = call(t, "migrate", "up", "--dir", dir, "--database-url", db.URL); code != 0 || out != "0 applied\n" {
 		t.Fatalf("up again: %d %s %s", code, out, errs)
+	}
+	bad := "insert into public.cities\nvalues (1), (1);"
+	if err := os.WriteFile(filepath.Join(dir, "99999999999999_bad.sql"), []byte(bad), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errs = call(t, "migrate", "up", "--dir", dir, "--database-url", db.URL)
+	want := `basalt: 99999999999999_bad.sql:1:1: duplicate key value violates unique constraint "cities_pkey" (SQLSTATE 23505)
+  detail: Key (id)=(1) already exists.
+  | insert into public.cities
+  | values (1), (1)
+`
+	if code != 1 || !strings.HasSuffix(errs, want) {
+		t.Errorf("a refused statement: %d\n%s\nwant\n%s", code, errs, want)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	_, out, _ = call(t, "migrate", "status", "--dir", dir, "--database-url", db.URL)
+	if version, _, _ := strings.Cut(filepath.Base(file), "_"); !strings.Contains(out, "absent     "+version+" add_cities\n") {
+		t.Errorf("status without the file:\n%s", out)
 	}
 }
 
