@@ -55,7 +55,7 @@ func prepare(ctx context.Context, url string, log zerolog.Logger) error {
 			Msg("the database user may not do this; let an owner run the SQL")
 	}
 	if needed > 0 {
-		return fmt.Errorf("the database lacks %d things that its user may not make: let an owner run the SQL in the log, then start again", needed)
+		return fmt.Errorf("the database user may not do all that is needed: let an owner run the SQL that the log gives with each error (%d), then start again", needed)
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func open(ctx context.Context, s *Settings, url, apiURL string, log zerolog.Logg
 func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
 	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
 		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL,
-		Autoconfirm: s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == "",
+		Autoconfirm: s.autoconfirm(),
 		LimitsOff:   s.Limits == "off", Log: log,
 	})
 }

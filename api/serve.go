@@ -134,6 +134,9 @@ func warn(s *Settings, log zerolog.Logger) {
 	if s.Limits == "off" {
 		log.Warn().Msg("rate limits are off: for tests only")
 	}
+	if !s.autoconfirm() {
+		log.Warn().Msg("sign-ups wait for a confirmation by e-mail, but no mail is sent: confirm accounts with the service key, or set --autoconfirm=true")
+	}
 	if host, _, _ := net.SplitHostPort(s.Listen); host != "localhost" && s.PublicURL == "" {
 		if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
 			log.Warn().Msg("listening beyond this machine in clear text: put TLS in front and set --public-url")
@@ -215,8 +218,13 @@ func announce(out io.Writer, log zerolog.Logger, s *Settings, apiURL string, key
 }
 
 func keysArguments(s *Settings) string {
-	if s.DatabaseURL != "" || s.Data == "./basalt_data" {
+	switch {
+	case s.DatabaseURL != "" && os.Getenv("DATABASE_URL") != s.DatabaseURL && os.Getenv(EnvName("database-url")) != s.DatabaseURL:
+		return " --database-url …"
+	case s.DatabaseURL != "" || s.Data == "./basalt_data":
 		return ""
+	case strings.ContainsAny(s.Data, " '\"$`\\&;|<>()*?"):
+		return " --data '" + strings.ReplaceAll(s.Data, "'", `'\''`) + "'"
 	}
 	return " --data " + s.Data
 }

@@ -35,22 +35,6 @@ type Event struct {
 	Took time.Duration
 }
 
-// String is the event in one line.
-func (e Event) String() string {
-	line := string(e.Stage)
-	if e.Stage == Waiting {
-		return line + " for another run on the same database"
-	}
-	line += " " + e.File
-	if e.Note != "" {
-		line += ": " + e.Note
-	}
-	if e.Stage == Done {
-		line += " in " + e.Took.Round(time.Millisecond).String()
-	}
-	return line
-}
-
 // UserOptions tune UserUp. The zero value works.
 type UserOptions struct {
 	// Progress, when set, hears each event as it happens.

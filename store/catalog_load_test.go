@@ -64,6 +64,7 @@ func TestCatalogOfARichSchema(t *testing.T) {
 			"people_view": catalog.View,
 			"people_kept": catalog.MaterializedView,
 			"passwd":      catalog.ForeignTable,
+			"unreachable": catalog.ForeignTable,
 			"Mixed Case":  catalog.Table,
 		}
 		for name, kind := range kinds {

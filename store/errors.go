@@ -82,22 +82,10 @@ func connectionLost(err error) bool {
 	return pgErr == nil || serverLeft(pgErr)
 }
 
-// serverLeft tells whether the server's error means that this connection, or all of PostgreSQL, is gone.
+// serverLeft tells whether the server has closed the connection with this error. A routine may raise any SQLSTATE, even
+// 57P01, but not one that is fatal.
 func serverLeft(err *pgconn.PgError) bool {
-	// A routine can raise any of these as an ERROR of its statement.
-	if err.SeverityUnlocalized != "FATAL" && err.SeverityUnlocalized != "PANIC" {
-		return false
-	}
-	switch err.Code {
-	case "57P01", // admin_shutdown
-		"57P02", // crash_shutdown
-		"57P03", // cannot_connect_now
-		"57P04", // database_dropped
-		"57P05", // idle_session_timeout
-		"25P03": // idle_in_transaction_session_timeout
-		return true
-	}
-	return strings.HasPrefix(err.Code, "08")
+	return err.SeverityUnlocalized == "FATAL" || err.SeverityUnlocalized == "PANIC"
 }
 
 // planOutdated tells whether a statement that was prepared earlier failed because the database changed under it, so

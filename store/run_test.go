@@ -269,6 +269,12 @@ func TestRunReturnsTheServersErrorAsItIs(t *testing.T) {
 			begun:   []bool{false},
 		},
 		{
+			name:  "that a routine raised, whatever it claims to be",
+			steps: []string{`do $$ begin raise sqlstate '57P01'; end $$`},
+			code:  "57P01",
+			begun: []bool{false},
+		},
+		{
 			name:    "of the role none, which would be the one that connected",
 			session: store.Session{Role: "none"},
 			steps:   []string{`select 1`},

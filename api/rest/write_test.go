@@ -121,7 +121,7 @@ func TestUpserting(t *testing.T) {
 			header: []string{"Preference-Applied: return=representation"}},
 		{name: "a key of two columns", method: "POST", path: "pair", headers: []string{merge}, body: `[{"x":1,"y":1,"v":"a"},{"x":1,"y":2,"v":"b"}]`, status: 201,
 			want: `[{"x":1,"y":1,"v":"a"},{"x":1,"y":2,"v":"b"}]`},
-		{name: "nothing but the key leaves the row and gives it back", method: "POST", path: "pair?columns=x,y", headers: []string{merge}, body: `[{"x":1,"y":1},{"x":9,"y":9}]`, status: 201, want: `[{"x":1,"y":1,"v":"a"},{"x":9,"y":9,"v":null}]`},
+		{name: "nothing but the key leaves the row and shows it", method: "POST", path: "pair?columns=x,y", headers: []string{merge}, body: `[{"x":1,"y":1},{"x":9,"y":9}]`, status: 201, want: `[{"x":1,"y":1,"v":"a"},{"x":9,"y":9,"v":null}]`},
 		{name: "the same row twice in one body", method: "POST", path: "pair", headers: []string{merge}, body: `[{"x":7,"y":7,"v":"a"},{"x":7,"y":7,"v":"b"}]`, status: 500, has: []string{`"21000"`}},
 	})
 }

@@ -58,6 +58,7 @@ func TestNothingAcknowledgedIsLostWhenProcessesAreKilled(t *testing.T) {
 	inTime(t, "slowest start after a kill", c.slowestStart, readyBar)
 	inTime(t, "slowest recovery after PostgreSQL was back", c.slowestRecovery, recoverBar)
 	c.load.report(t)
+	c.load.expectUnavailable(t)
 	if code := c.process.terminate(t); code != 0 {
 		t.Errorf("exit code %d after SIGTERM", code)
 	}

@@ -383,6 +383,19 @@ func (l *load) verifyAccounts(t *testing.T, conn *pgx.Conn) {
 	}
 }
 
+// expectUnavailable checks that the outages were noticed at all: somebody was told to come again.
+func (l *load) expectUnavailable(t *testing.T) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for name := range l.counts {
+		if strings.HasSuffix(name, " 503") {
+			return
+		}
+	}
+	t.Error("nobody was answered 503: nothing was tested")
+}
+
 // report logs how many requests ended how.
 func (l *load) report(t *testing.T) {
 	t.Helper()

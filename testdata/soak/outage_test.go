@@ -88,6 +88,7 @@ func TestARestartOfPostgreSQLUnderLoadIsSuccessOr503AndEndsByItself(t *testing.T
 	}
 	inTime(t, "last error after PostgreSQL was back", slowest, 2*time.Second)
 	l.report(t)
+	l.expectUnavailable(t)
 	if code := p.terminate(t); code != 0 {
 		t.Errorf("exit code %d\n%s", code, p.tail(20))
 	}
