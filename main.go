@@ -370,35 +370,43 @@ func migrateCommand() *cobra.Command {
 	return cmd
 }
 
-func migrateUp() *cobra.Command {
+// migrateDatabase makes a command that works with a database and a folder of migrations.
+func migrateDatabase(use, short string, run func(cmd *cobra.Command, conn *pgx.Conn, dir string) error) *cobra.Command {
 	var settings api.Settings
-	var dir string
-	cmd := &cobra.Command{
-		Use:   "up",
-		Short: "Apply the migrations that are not applied yet, in the order of their names",
-		Args:  noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			conn, _, err := connect(cmd.Context(), &settings)
-			if err != nil {
-				return err
-			}
-			defer conn.Close(context.WithoutCancel(cmd.Context()))
-			applied, err := migrations.UserUp(cmd.Context(), conn, dir, migrations.UserOptions{
-				Progress: func(event migrations.Event) {
-					if line := progressLine(event); line != "" {
-						fmt.Fprintln(cmd.ErrOrStderr(), line)
-					}
-				},
-			})
-			if err == nil {
-				fmt.Fprintf(cmd.OutOrStdout(), "%d applied\n", len(applied))
-			}
+	cmd := &cobra.Command{Use: use, Short: short, Args: noArguments}
+	dir := folderFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		conn, _, err := connect(cmd.Context(), &settings)
+		if err != nil {
 			return err
-		},
+		}
+		defer conn.Close(context.WithoutCancel(cmd.Context()))
+		return run(cmd, conn, *dir)
 	}
-	cmd.Flags().StringVar(&dir, "dir", "./migrations", "folder of the .sql files")
 	bind(cmd, &settings, "data", "database-url")
 	return cmd
+}
+
+// folderFlag declares where the migrations are.
+func folderFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().String("dir", "./migrations", "folder of the .sql files")
+}
+
+func migrateUp() *cobra.Command {
+	const short = "Apply the migrations that are not applied yet, in the order of their names"
+	return migrateDatabase("up", short, func(cmd *cobra.Command, conn *pgx.Conn, dir string) error {
+		applied, err := migrations.UserUp(cmd.Context(), conn, dir, migrations.UserOptions{
+			Progress: func(event migrations.Event) {
+				if line := progressLine(event); line != "" {
+					fmt.Fprintln(cmd.ErrOrStderr(), line)
+				}
+			},
+		})
+		if err == nil {
+			fmt.Fprintf(cmd.OutOrStdout(), "%d applied\n", len(applied))
+		}
+		return err
+	})
 }
 
 // progressLine is what a person reads of an event; a start is told by its end, or by the error.
@@ -415,36 +423,21 @@ func progressLine(event migrations.Event) string {
 }
 
 func migrateStatus() *cobra.Command {
-	var settings api.Settings
-	var dir string
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "List the migrations with their state",
-		Args:  noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			conn, _, err := connect(cmd.Context(), &settings)
-			if err != nil {
-				return err
+	const short = "List the migrations with their state"
+	return migrateDatabase("status", short, func(cmd *cobra.Command, conn *pgx.Conn, dir string) error {
+		list, err := migrations.UserStatus(cmd.Context(), conn, dir)
+		for _, migration := range list {
+			file := migration.File
+			if file == "" {
+				file = strings.TrimSuffix(migration.Version+"_"+migration.Name, "_") + " (its file is not in " + dir + ")"
 			}
-			defer conn.Close(context.WithoutCancel(cmd.Context()))
-			list, err := migrations.UserStatus(cmd.Context(), conn, dir)
-			for _, migration := range list {
-				file := migration.File
-				if file == "" {
-					file = strings.TrimSuffix(migration.Version+"_"+migration.Name, "_") + " (its file is not in " + dir + ")"
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%-10s %s\n", migration.State, file)
-			}
-			return err
-		},
-	}
-	cmd.Flags().StringVar(&dir, "dir", "./migrations", "folder of the .sql files")
-	bind(cmd, &settings, "data", "database-url")
-	return cmd
+			fmt.Fprintf(cmd.OutOrStdout(), "%-10s %s\n", migration.State, file)
+		}
+		return err
+	})
 }
 
 func migrateNew() *cobra.Command {
-	var dir string
 	cmd := &cobra.Command{
 		Use:   "new NAME",
 		Short: "Create an empty migration named by the time and NAME",
@@ -454,14 +447,14 @@ func migrateNew() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := migrations.UserNew(dir, args[0])
-			if err == nil {
-				fmt.Fprintln(cmd.OutOrStdout(), file)
-			}
-			return err
-		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", "./migrations", "folder of the .sql files")
+	dir := folderFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		file, err := migrations.UserNew(*dir, args[0])
+		if err == nil {
+			fmt.Fprintln(cmd.OutOrStdout(), file)
+		}
+		return err
+	}
 	return cmd
 }

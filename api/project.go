@@ -120,6 +120,15 @@ func open(ctx context.Context, s *Settings, url, apiURL string, log zerolog.Logg
 		},
 	})
 	p.Auth = accountsOf(p, s, apiURL, log)
-	p.identity = identity{keys: p.Keys, verifier: p.Verifier, anonymous: auth.Nobody()}
+	p.identity = identity{verifier: p.Verifier, anonymous: auth.Nobody()}
 	return p, nil
+}
+
+// accountsOf makes the rules of accounts as the settings ask.
+func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
+	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
+		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL,
+		Autoconfirm: s.autoconfirm(),
+		LimitsOff:   s.Limits == "off", Log: log,
+	})
 }

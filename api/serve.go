@@ -170,15 +170,6 @@ func (s *Server) database(ctx context.Context, progress io.Writer) (string, *man
 	return postgres.URL(), postgres, nil
 }
 
-// accountsOf makes the rules of accounts as the settings ask.
-func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
-	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
-		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL,
-		Autoconfirm: s.autoconfirm(),
-		LimitsOff:   s.Limits == "off", Log: log,
-	})
-}
-
 // serve serves HTTP until ctx ends, then drains for at most the shutdown timeout.
 func (s *Server) serve(ctx context.Context, listener net.Listener) error {
 	server := s.http(s.handler())

@@ -258,8 +258,8 @@ func (s *Settings) Check() error {
 			return &SettingError{"schemas", fmt.Sprintf("the schema %s must not be exposed", schema)}
 		}
 	}
-	if s.JWTSecret != "" && len(s.JWTSecret) < 32 {
-		return &SettingError{"jwt-secret", fmt.Sprintf("it has %d bytes, 32 are the least (RFC 7518 §3.2)", len(s.JWTSecret))}
+	if s.JWTSecret != "" && len(s.JWTSecret) < auth.MinSecretLength {
+		return &SettingError{"jwt-secret", fmt.Sprintf("it has %d bytes, %d are the least (RFC 7518 §3.2)", len(s.JWTSecret), auth.MinSecretLength)}
 	}
 	for flag, address := range map[string]string{"site-url": s.SiteURL, "public-url": s.PublicURL} {
 		if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {

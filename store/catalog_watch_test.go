@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"basalt/migrations"
-	"basalt/query/catalog"
 	"basalt/store"
 	"basalt/store/storetest"
 )
@@ -114,17 +112,15 @@ func TestWatcherKeepsTheCatalogWhenNothingChanged(t *testing.T) {
 	db := storetest.New(t)
 	db.Exec(t, richSchema)
 	w := watch(t, store.WatchOptions{Connection: watcherConfig(t, db)})
-	var changes atomic.Int64
-	w.OnChange(func(*catalog.Catalog) { changes.Add(1) })
 	if err := w.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	before, seen := w.Current(), changes.Load()
+	before := w.Current()
 	db.Exec(t, "create or replace function add(a text, b text) returns text language sql stable as 'select b || a'")
 	if err := w.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if w.Current() != before || changes.Load() != seen {
+	if w.Current() != before {
 		t.Error("a load that found the same made a new catalog")
 	}
 	db.Exec(t, "alter table people add column extra int")
@@ -137,7 +133,6 @@ func TestWatcherKeepsTheCatalogWhenNothingChanged(t *testing.T) {
 	if before.Relation(public("people")).Column("extra") != nil {
 		t.Error("the old catalog changed")
 	}
-	eventually(t, "the callback", func() bool { return changes.Load() > seen })
 }
 
 func TestWatcherCoalescesBursts(t *testing.T) {
