@@ -58,7 +58,7 @@ func (o *Options) setDefaults() {
 	if o.StatementCache <= 0 {
 		o.StatementCache = 500
 	}
-	o.StatementCache = max(o.StatementCache, 16)
+	o.StatementCache = max(o.StatementCache, leastPrepared)
 	if o.ApplicationName == "" {
 		o.ApplicationName = "basalt"
 	}
