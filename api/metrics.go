@@ -87,6 +87,12 @@ func (s *Server) measure(restHandler *rest.Handler) {
 		func() float64 { return float64(db.Stats().Flights) })
 	s.metrics.counter("basalt_pool_refused_total", "Requests that got no connection in time.",
 		func() float64 { return float64(db.Stats().Refused) })
+	s.metrics.counter("basalt_pool_wait_seconds_total", "Time that requests have waited for a connection.",
+		func() float64 { return db.Stats().WaitTime.Seconds() })
+	s.metrics.counter("basalt_pool_unavailable_total", "Requests that PostgreSQL was not there for.",
+		func() float64 { return float64(db.Stats().Unavailable) })
+	s.metrics.counter("basalt_pool_repeated_total", "Reads sent again because their connection broke.",
+		func() float64 { return float64(db.Stats().Repeated) })
 	s.metrics.gauge("basalt_catalog_version", "Version of the schema cache, growing with each load.",
 		func() float64 { return float64(catalogs.Stats().Version) })
 	s.metrics.gauge("basalt_catalog_load_seconds", "How long the last load of the schema cache took.",
