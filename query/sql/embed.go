@@ -139,9 +139,9 @@ func (b *builder) lists(parent *scope, e *plan.Embed, comparable bool) {
 		}
 		name := showName(i)
 		if needsRow(&s.node.Items[i]) {
-			b.write("array_agg(row(", rows, ".", name, ")) as ", name)
+			b.write("pg_catalog.array_agg(row(", rows, ".", name, ")) as ", name)
 		} else {
-			b.write("array_agg(", rows, ".", name, ") as ", name)
+			b.write("pg_catalog.array_agg(", rows, ".", name, ") as ", name)
 		}
 	}
 	b.write("\nfrom (\nselect ")
