@@ -253,6 +253,26 @@ end $$;`)
 	}
 }
 
+// A routine may take names that ours would have next.
+func TestAReadPassesOverNamesOfStatementsThatAreTaken(t *testing.T) {
+	database := storetest.New(t)
+	database.Exec(t, `
+create function squat() returns int language plpgsql as $$ begin
+	for i in 10..99 loop
+		execute format('prepare basalt_%s as select 1', i);
+	end loop;
+	return 1;
+end $$;`)
+	db := openOne(t, database)
+	want := read(t, db, "", `select 'one'`).value(t)
+	read(t, db, "", `select squat()`)
+	for i := range 60 { // the names count in base 36: the first that is taken comes after 27 others
+		if got := read(t, db, "", fmt.Sprintf(`select 'one' -- %d`, i)).value(t); got != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestTheLastValueOfASequenceIsForgotten(t *testing.T) {
 	database := storetest.New(t)
 	database.Exec(t, messySchema)
