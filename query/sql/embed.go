@@ -48,7 +48,7 @@ func (b *builder) equations(from, to string, pairs []catalog.ColumnPair) {
 			b.write(" and ")
 		}
 		b.column(to, pair.To)
-		b.write(" = ")
+		b.write(" ", own("=", false, pair.From.Type, pair.To.Type), " ")
 		b.column(from, pair.From)
 	}
 }

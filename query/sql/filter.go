@@ -84,7 +84,7 @@ func (b *builder) comparison(s *scope, p *plan.Predicate) {
 		return
 	}
 	b.field(s, &p.Field)
-	b.write(" ", p.Operator.SQL, " ")
+	b.write(" ", ownOperator(p.Operator, p.Field.Type), " ")
 	switch {
 	case p.Operator.Kind == query.InList:
 		b.list(p, "(")

@@ -20,6 +20,13 @@ create function public.unnest(text[]) returns setof text language sql as $$ sele
 create function public.unnest(boolean[]) returns setof boolean language sql as $$ select hijacked()::boolean $$;
 create function public.count_step(bigint, integer) returns bigint language sql as $$ select hijacked()::bigint $$;
 create aggregate public.count(integer) (sfunc = count_step, stype = bigint);
+create function public.varchar_equals(varchar, varchar) returns boolean language sql as $$ select hijacked()::boolean $$;
+create operator public.= (leftarg = varchar, rightarg = varchar, function = varchar_equals);
+create operator public.<> (leftarg = varchar, rightarg = varchar, function = varchar_equals);
+create operator public.~~ (leftarg = varchar, rightarg = varchar, function = varchar_equals);
+create operator public.~ (leftarg = varchar, rightarg = varchar, function = varchar_equals);
+create function public.numbers_equal(integer[], integer[]) returns boolean language sql as $$ select hijacked()::boolean $$;
+create operator public.= (leftarg = integer[], rightarg = integer[], function = numbers_equal);
 create aggregate public.array_agg(integer) (sfunc = count_step, stype = bigint);
 `
 
@@ -35,6 +42,8 @@ create table overloaded (
   parent integer references overloaded
 );
 insert into overloaded values (1, null, row(7), null), (2, null, null, 1), (3, null, null, 1);
+create table worded (id varchar(10) primary key, numbers integer[], parent varchar(10) references worded);
+insert into worded values ('a', '{1}', null), ('b', null, 'a');
 `+overloads)
 	s.load(t)
 	s.with(t, func(conn *pgconn.PgConn) {
@@ -45,6 +54,15 @@ insert into overloaded values (1, null, row(7), null), (2, null, null, 1), (3, n
 			"GET /overloaded?select=id.count()",
 			"GET /overloaded?select=place->x",
 			"GET /overloaded?select=id,...overloaded!parent(ids:id)",
+			"GET /worded?id=eq.a",
+			"GET /worded?id=neq.a",
+			"GET /worded?id=in.(a,b)",
+			"GET /worded?id=like.a*",
+			"GET /worded?id=like(any).{a*}",
+			"GET /worded?id=match.a",
+			"GET /worded?numbers=eq.{1}",
+			"GET /worded?select=id,parent:worded!parent(id),children:worded!parent(id)",
+			"PUT /worded?id=eq.c\n> {\"id\": \"c\", \"numbers\": [1], \"parent\": \"a\"}",
 			"POST /overloaded?columns=id,parent\n> [{\"id\": 5}, {\"id\": 6}]",
 			"POST /overloaded?select=price\n> {\"id\": 5}",
 		} {

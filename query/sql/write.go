@@ -293,7 +293,7 @@ func (b *builder) putFilter(w *plan.Write) {
 		for j, column := range w.Columns {
 			if column.Column == predicate.Field.Column {
 				b.payloadColumn(w, j)
-				b.write(" = ")
+				b.write(" ", own("=", false, column.Column.Type), " ")
 				b.literal(predicate)
 			}
 		}
