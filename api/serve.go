@@ -81,10 +81,11 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 	if err != nil {
 		return nil, err
 	}
-	if err := prepare(ctx, url, log); err != nil {
+	password, err := prepare(ctx, url, postgres != nil, log)
+	if err != nil {
 		return nil, err
 	}
-	if server.project, err = open(ctx, &s, url, server.URL, log); err != nil {
+	if server.project, err = open(ctx, &s, url, password, server.URL, log); err != nil {
 		return nil, err
 	}
 	server.closers = append(server.closers, server.project.DB.Close)

@@ -35,6 +35,10 @@ func readPayload(r *http.Request, request *query.Request) (*query.Payload, error
 		}
 		kind = parsed
 	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		e := failure(http.StatusUnsupportedMediaType, "PGRST102", "Content-Encoding not acceptable: "+coding)
+		return nil, e.header("Accept-Encoding", "identity") // RFC 9110 §15.5.16
+	}
 	body, err := readAll(r)
 	if err != nil {
 		return nil, err
