@@ -15,6 +15,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/labstack/echo/v4"
 	"github.com/rs/zerolog"
+
+	"basalt/api/body"
 )
 
 // edge serves one handler behind the chain that all requests of the API go through.
@@ -26,7 +28,7 @@ func edge(t *testing.T, patience time.Duration, log io.Writer, handler echo.Hand
 	e := echo.New()
 	e.HTTPErrorHandler = s.answerError
 	e.Use(s.observe, s.recover)
-	e.Any("/*", handler, cors, s.boundBodies(), newCompressor().middleware)
+	e.Any("/*", handler, cors, boundBodies(body.NewLimits(1<<20, 1<<20)), newCompressor().middleware)
 	server := httptest.NewUnstartedServer(e)
 	server.Config = s.http(e)
 	server.Start()

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"basalt/api/body"
 	"basalt/api/rest"
 )
 
@@ -71,12 +72,14 @@ func (m *metrics) handler() echo.HandlerFunc {
 }
 
 // measure registers what the parts count.
-func (s *Server) measure(restHandler *rest.Handler) {
+func (s *Server) measure(restHandler *rest.Handler, bodies *body.Limits) {
 	db, catalogs := s.project.DB, s.project.Catalogs
 	s.metrics.counter("basalt_plan_cache_hits_total", "REST requests whose statement was compiled before.",
 		func() float64 { return float64(restHandler.PlanHits.Load()) })
 	s.metrics.counter("basalt_plan_cache_misses_total", "REST requests whose statement had to be compiled.",
 		func() float64 { return float64(restHandler.PlanMisses.Load()) })
+	s.metrics.gauge("basalt_body_memory_bytes", "Memory taken for large request bodies.",
+		func() float64 { return float64(bodies.Taken()) })
 	s.metrics.gauge("basalt_pool_connections", "Connections to PostgreSQL that are open.",
 		func() float64 { return float64(db.Stats().Open) })
 	s.metrics.gauge("basalt_pool_connections_in_use", "Connections to PostgreSQL that serve a request.",

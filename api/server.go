@@ -36,7 +36,8 @@ func (s *Server) handler() http.Handler {
 	e.IPExtractor = ipExtractor(s.settings.TrustedProxies)
 	e.Use(s.observe, s.recover)
 
-	public := e.Group("", cors, s.boundBodies(), newCompressor().middleware)
+	bodies := body.NewLimits(int64(s.settings.BodyLimit), int64(s.settings.BodyMemory))
+	public := e.Group("", cors, boundBodies(bodies), newCompressor().middleware)
 	restHandler := rest.New(s.project.DB, s.project.Catalogs, s.project.identity.of, s.log, rest.Options{
 		Schemas: s.settings.Schemas, ExtraSearchPath: s.settings.ExtraSearchPath, MaxRows: s.settings.MaxRows,
 		Aggregates: s.settings.RestAggregates, LegacyTargetNames: s.settings.LegacyTargetNames,
@@ -53,13 +54,12 @@ func (s *Server) handler() http.Handler {
 	e.GET("/", func(c echo.Context) error { return c.Redirect(http.StatusTemporaryRedirect, "/admin/") })
 	e.GET("/admin", func(c echo.Context) error { return c.Redirect(http.StatusPermanentRedirect, "/admin/") })
 	e.GET("/admin/*", echo.WrapHandler(http.StripPrefix("/admin/", dashboard)))
-	s.measure(restHandler)
+	s.measure(restHandler, bodies)
 	return e
 }
 
 // boundBodies bounds what the bodies of requests take.
-func (s *Server) boundBodies() echo.MiddlewareFunc {
-	limits := body.NewLimits(int64(s.settings.BodyLimit), int64(s.settings.BodyMemory))
+func boundBodies(limits *body.Limits) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			request, release := limits.Bound(c.Request())

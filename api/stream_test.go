@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,12 +19,17 @@ import (
 	"basalt/api/apitest"
 )
 
-const rows = 200_000
+const (
+	rows = 200_000
+	// some are as few rows as still stream.
+	some = 30_000
+)
 
 // large are 200,000 rows that nobody had to store, and a view of them that fails near its end.
 const large = `
 create view large as select g as id, 'name number ' || g as name, g / 7.0 as amount from (select generate_series(1, 200000) g) s;
-create view failing as select id, name, 1 / (id - 150000) as inverse from large;
+create view medium as select * from large limit 30000;
+create view failing as select id, name, 1 / (id - 40000) as inverse from large;
 create view endless as select g as id, repeat(md5(g::text), 32) as noise from (select generate_series(1, 100000000) g) s;
 create table stored (id int primary key, name text);
 ` + things
@@ -61,25 +65,16 @@ func TestLargeAnswersStream(t *testing.T) {
 		if response.StatusCode != 200 || response.ContentLength != -1 || len(response.TransferEncoding) != 1 || response.Header.Get("Content-Range") != "*/*" {
 			t.Errorf("%d, length %d, %v, %v", response.StatusCode, response.ContentLength, response.TransferEncoding, response.Header)
 		}
-		decoder := json.NewDecoder(response.Body)
-		if _, err := decoder.Token(); err != nil {
-			t.Fatal(err)
-		}
-		n := 0
-		for decoder.More() {
-			var row struct {
-				ID   int
-				Name string
-			}
-			if err := decoder.Decode(&row); err != nil {
-				t.Fatal(err)
-			}
-			if n++; row.ID != n || row.Name != fmt.Sprint("name number ", n) {
-				t.Fatalf("row %d is %+v", n, row)
+		scanner := bufio.NewScanner(response.Body)
+		n, last := 0, ""
+		for scanner.Scan() {
+			last = scanner.Text()
+			if n++; !strings.Contains(last, fmt.Sprintf(`{"id":%d,"name":"name number %d","amount":`, n, n)) {
+				t.Fatalf("row %d is %s", n, last)
 			}
 		}
-		if _, err := decoder.Token(); err != nil || n != rows {
-			t.Errorf("%d rows, %v", n, err)
+		if scanner.Err() != nil || n != rows || !strings.HasSuffix(last, "}]") {
+			t.Errorf("%d rows, %v", n, scanner.Err())
 		}
 	})
 	for _, test := range []struct {
@@ -88,11 +83,11 @@ func TestLargeAnswersStream(t *testing.T) {
 		contentRange               string
 		lines                      int
 	}{
-		{"with its total", "large", "count=exact", "application/json", 200, "0-199999/200000", rows},
-		{"a part with its total", "large?limit=150000&offset=10", "count=exact", "application/json", 206, "10-150009/200000", 150000},
-		{"the last part with its total", "large?limit=150000&offset=60000", "count=exact", "application/json", 206, "60000-199999/200000", 140000},
-		{"as CSV", "large", "", "text/csv", 200, "*/*", rows + 1},
-		{"one object a line", "large", "", "application/x-ndjson", 200, "*/*", rows},
+		{"with its total", "medium", "count=exact", "application/json", 200, "0-29999/30000", some},
+		{"a part with its total", "medium?limit=25000&offset=10", "count=exact", "application/json", 206, "10-25009/30000", 25000},
+		{"the last part with its total", "medium?limit=29000&offset=2000", "count=exact", "application/json", 206, "2000-29999/30000", 28000},
+		{"as CSV", "medium?select=id,name,again:name", "", "text/csv", 200, "*/*", some + 1},
+		{"one object a line", "medium", "", "application/x-ndjson", 200, "*/*", some},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			response := ask(t, s, "GET", test.path, "Prefer: "+test.prefer, "Accept: "+test.accept)
@@ -107,26 +102,30 @@ func TestLargeAnswersStream(t *testing.T) {
 		})
 	}
 	t.Run("compressed", func(t *testing.T) {
-		response := ask(t, s, "GET", "large", "Accept-Encoding: gzip")
+		response := ask(t, s, "GET", "medium", "Accept-Encoding: gzip")
 		reader, err := gzip.NewReader(response.Body)
 		if err != nil || response.Header.Get("Content-Encoding") != "gzip" || response.Header.Get("Vary") != "Accept, Prefer, Range" && len(response.Header.Values("Vary")) != 2 {
 			t.Fatalf("%v %v", err, response.Header)
 		}
-		var list []struct{ ID int }
-		if err := json.NewDecoder(reader).Decode(&list); err != nil || len(list) != rows {
-			t.Errorf("%d rows, %v", len(list), err)
+		scanner := bufio.NewScanner(reader)
+		n := 0
+		for scanner.Scan() {
+			n++
+		}
+		if scanner.Err() != nil || n != some {
+			t.Errorf("%d rows, %v", n, scanner.Err())
 		}
 	})
 	t.Run("not for HEAD", func(t *testing.T) {
-		response := ask(t, s, "HEAD", "large", "Prefer: count=exact")
+		response := ask(t, s, "HEAD", "medium", "Prefer: count=exact")
 		body, err := io.ReadAll(response.Body)
-		if err != nil || len(body) != 0 || response.StatusCode != 200 || response.Header.Get("Content-Range") != "0-199999/200000" || response.Header.Get("Content-Length") != "" {
+		if err != nil || len(body) != 0 || response.StatusCode != 200 || response.Header.Get("Content-Range") != "0-29999/30000" || response.Header.Get("Content-Length") != "" {
 			t.Errorf("%d bytes, %v, %d %v", len(body), err, response.StatusCode, response.Header)
 		}
 	})
 	t.Run("and not into one object", func(t *testing.T) {
-		answer := s.Do(t, "GET", "/rest/v1/large", "", "Accept: application/vnd.pgrst.object+json")
-		if answer.Status != 406 || !strings.Contains(answer.Body, "The result contains 200000 rows") {
+		answer := s.Do(t, "GET", "/rest/v1/medium", "", "Accept: application/vnd.pgrst.object+json")
+		if answer.Status != 406 || !strings.Contains(answer.Body, "The result contains 30000 rows") {
 			t.Errorf("%d %s", answer.Status, answer.Body)
 		}
 	})
@@ -139,8 +138,8 @@ func TestStreamsBeginEarlyAndTakeLittleMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	// The whole would be a hundred gigabytes: what comes at all comes before the end.
-	n, err := io.CopyN(io.Discard, response.Body, 200<<20)
+	// The whole would be more than a hundred gigabytes: what comes at all comes before the end.
+	n, err := io.CopyN(io.Discard, response.Body, 64<<20)
 	if err != nil || response.StatusCode != 200 {
 		t.Fatalf("%d bytes, %v", n, err)
 	}
@@ -179,7 +178,7 @@ func TestErrorsInTheMiddleOfAStreamBreakTheConnection(t *testing.T) {
 		}
 	}
 	// An error before the first byte has left still has its own answer.
-	for path, status := range map[string]int{"failing?id=gte.150000&order=id": 400, "failing?id=eq.150000": 400} {
+	for path, status := range map[string]int{"failing?id=gte.40000&order=id": 400, "failing?id=eq.40000": 400} {
 		if answer := s.Do(t, "GET", "/rest/v1/"+path, ""); answer.Status != status || !strings.Contains(answer.Body, "22012") || answer.Header.Get("Content-Range") != "" {
 			t.Errorf("%s: %d %s %v", path, answer.Status, answer.Body, answer.Header)
 		}
@@ -192,20 +191,20 @@ func TestErrorsInTheMiddleOfAStreamBreakTheConnection(t *testing.T) {
 
 func TestAnswersOfWritesAndFunctionsAreHeldBackWithinBounds(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, large, func(s *api.Settings) { s.MaxRows, s.AnswerMemory = 0, 4<<20 })
+	s := apitest.Start(t, large, func(s *api.Settings) { s.MaxRows, s.AnswerMemory = 0, 1<<20 })
 	body := "id,name\n"
-	for i := range 3000 {
+	for i := range 1000 {
 		body += fmt.Sprintf("%d,%s\n", i, strings.Repeat("x", 2000))
 	}
 	answer := s.Do(t, "POST", "/rest/v1/stored", body, "Prefer: return=representation", "Content-Type: text/csv")
 	if answer.Status != 413 || !strings.Contains(answer.Body, "54000") {
 		t.Errorf("a write: %d %.200s", answer.Status, answer.Body)
 	}
-	answer = s.Do(t, "POST", "/rest/v1/rpc/wide", `{"n":10000000}`)
+	answer = s.Do(t, "POST", "/rest/v1/rpc/wide", `{"n":2000000}`)
 	if answer.Status != 413 {
 		t.Errorf("a function: %d %.200s", answer.Status, answer.Body)
 	}
-	if answer = s.Do(t, "POST", "/rest/v1/rpc/wide", `{"n":3000000}`); answer.Status != 200 || len(answer.Body) != 3_000_002 {
+	if answer = s.Do(t, "POST", "/rest/v1/rpc/wide", `{"n":1000000}`); answer.Status != 200 || len(answer.Body) != 1_000_002 {
 		t.Errorf("a function within bounds: %d, %d bytes", answer.Status, len(answer.Body))
 	}
 	idle(t, s)
@@ -373,12 +372,16 @@ func TestFullPoolsRefuseInTime(t *testing.T) {
 	apitest.Until(t, "the pool is full", func() bool { return metric(t, s, "basalt_pool_connections_in_use") == "2" })
 	statuses := make(chan *apitest.Answer, 40)
 	for range 40 {
-		group.Go(func() { statuses <- s.Do(t, "GET", "/rest/v1/thing", "") })
+		group.Go(func() {
+			var answer *apitest.Answer // stays nil when the request itself fails, which ends this goroutine
+			defer func() { statuses <- answer }()
+			answer = s.Do(t, "GET", "/rest/v1/thing", "")
+		})
 	}
 	for range 40 {
 		answer := <-statuses
-		if answer.Status != 504 || !strings.Contains(answer.Body, "PGRST003") || answer.Header.Get("Retry-After") == "" {
-			t.Errorf("%d %v %s", answer.Status, answer.Header, answer.Body)
+		if answer == nil || answer.Status != 504 || !strings.Contains(answer.Body, "PGRST003") || answer.Header.Get("Retry-After") == "" {
+			t.Errorf("%+v", answer)
 		}
 	}
 	for _, path := range []string{"/health/ready", "/metrics", "/auth/v1/health"} {

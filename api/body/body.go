@@ -4,6 +4,7 @@ package body
 import (
 	"io"
 	"net/http"
+	"sync/atomic"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -20,12 +21,16 @@ func (*BusyError) Error() string { return "too many large request bodies at once
 type Limits struct {
 	each   int64
 	memory *semaphore.Weighted
+	taken  atomic.Int64
 }
 
 // NewLimits makes limits of the given bytes.
 func NewLimits(each, memory int64) *Limits {
 	return &Limits{each: each, memory: semaphore.NewWeighted(memory)}
 }
+
+// Taken is how much of the memory bodies have taken.
+func (l *Limits) Taken() int64 { return l.taken.Load() }
 
 // Bound gives a request whose body is bounded. Reading it fails with *http.MaxBytesError when it is larger than a body
 // may be, before anything of it is taken when its length says so, and with *BusyError when there is no memory for it.
@@ -76,6 +81,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 			b.failed = &BusyError{}
 			return 0, b.failed
 		}
+		b.limits.taken.Add(more)
 		b.held += more
 	}
 	return n, err
@@ -84,6 +90,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 func (b *bounded) Close() error { return b.from.Close() }
 
 func (b *bounded) release() {
+	b.limits.taken.Add(free - b.held)
 	b.limits.memory.Release(b.held - free)
 	b.held = free
 }

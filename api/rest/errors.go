@@ -153,7 +153,8 @@ func translate(err error, anonymous bool) *Error {
 	case errors.As(err, &full):
 		e := failure(http.StatusGatewayTimeout, "PGRST003", "Timed out acquiring connection from connection pool.")
 		return e.retryAfter(1)
-	case errors.As(err, &unavailable): // before what PostgreSQL said when it refused the connection
+	case errors.As(err, &unavailable) && (unavailable.Connecting || !errors.As(err, &database)):
+		// What PostgreSQL said when it refused the connection is not the client's business.
 		e := failure(http.StatusServiceUnavailable, "PGRST000", "Database connection error. Retrying the connection.")
 		e.Cause = err
 		return e.retryAfter(1)
