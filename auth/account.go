@@ -12,16 +12,6 @@ import (
 )
 
 const (
-	// userOfToken adds whether the token's session is alive, and its assurance level.
-	userOfToken = `
-select` + userColumns + `,
-    $2 = '00000000-0000-0000-0000-000000000000' or coalesce(s.not_after > now(), s.id is not null),
-    coalesce(s.aal, 'aal1')
-from auth.users u
-left join auth.sessions s on s.id = $2 and s.user_id = u.id
-where u.id = $1
-and u.deleted_at is null`
-
 	changeUser = `
 update auth.users
 set encrypted_password = coalesce($2, encrypted_password),
@@ -97,23 +87,18 @@ func (s *Service) userOf(ctx context.Context, p *Principal) (*User, string, erro
 	if refusal := namesUser(p); refusal != nil {
 		return nil, "", refusal
 	}
-	var u *User
-	var alive bool
-	var level string
-	err := s.pool.QueryRow(ctx, userOfToken, [16]byte(p.UserID), [16]byte(p.SessionID)).Scan(reader(func(r *row) {
-		u, alive, level = r.user(), r.flag(), r.text()
-	}))
+	l, err := s.lookups.of(ctx, p)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, "", deny(CodeUserNotFound, "User from sub claim in JWT does not exist")
 	case err != nil:
 		return nil, "", err
-	case u.banned:
+	case l.user.banned:
 		return nil, "", deny(CodeUserBanned, "User is banned")
-	case !alive:
+	case !l.alive:
 		return nil, "", deny(CodeSessionNotFound, "Session from session_id claim in JWT does not exist")
 	}
-	return u, level, nil
+	return l.user, l.level, nil
 }
 
 // UpdateUser changes the account behind a token.

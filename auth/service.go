@@ -61,6 +61,7 @@ const (
 // Service runs the flows of one project's accounts.
 type Service struct {
 	pool     *pgxpool.Pool
+	lookups  *lookups
 	keys     *Keys
 	options  Options
 	policy   *password.Policy
@@ -86,6 +87,7 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	chain.Write([]byte("basalt refresh token chain"))
 	return &Service{
 		pool:     pool,
+		lookups:  newLookups(pool),
 		keys:     keys,
 		options:  o,
 		policy:   password.NewPolicy(o.MinPasswordLength),

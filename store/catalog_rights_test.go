@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,6 +64,30 @@ func TestCatalogHoldsTheRolesThatAuthenticatorMayBecome(t *testing.T) {
 	want := []catalog.Setting{{Name: "statement_timeout", Value: "2s"}, {Name: "my.setting", Value: "a, b"}}
 	if !slices.Equal(got.Settings, want) {
 		t.Errorf("settings %v, want %v", got.Settings, want)
+	}
+}
+
+func TestRolesAreThoseThatAuthenticatorMayBecome(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t)
+	role := storetestRole(t, db)
+	for _, step := range []struct {
+		name, statement string
+		want            bool
+	}{
+		{"a role of its own", "select", false},
+		{"a member", "grant %s to authenticator", true},
+		{"a superuser", "alter role %s superuser", false},
+		{"none any more", "alter role %s nosuperuser", true},
+		{"the membership is gone", "revoke %s from authenticator", false},
+	} {
+		db.Exec(t, strings.ReplaceAll(step.statement, "%s", role))
+		if got := load(t, db.URL, store.CatalogOptions{Schemas: []string{"public"}}).Role(role) != nil; got != step.want {
+			t.Errorf("%s: found is %t", step.name, got)
+		}
+	}
+	if load(t, db.URL, store.CatalogOptions{Schemas: []string{"public"}}).Role("authenticator") != nil {
+		t.Error("authenticator itself is among them")
 	}
 }
 

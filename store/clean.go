@@ -39,6 +39,10 @@ limit 1`
 // leastLookInterval is how many flights at least go between two looks for foreign prepared statements.
 const leastLookInterval = 16
 
+// sureLookInterval is how many flights go between two looks that a routine cannot deceive: it may deallocate the
+// prepared look and prepare another statement of the same name.
+const sureLookInterval = 64
+
 // errLeftovers says that a session could not be made clean.
 var errLeftovers = errors.New("the session keeps what a routine left in it")
 
@@ -69,10 +73,23 @@ func (c *connection) queueCleaning(afterWrite, look bool) {
 	// To look costs about a microsecond for each of our own statements, so it is done now and then when the flight
 	// does not call for it.
 	if look || c.sinceLook > max(leastLookInterval, len(c.statements.byKey)) {
-		c.sinceLook = 0
-		c.command(lookForPrepared, reply{cleaning: true, look: true})
+		c.look()
 	}
 	c.uncleaned = 0
+}
+
+// look queues the look for foreign prepared statements. Now and then it is parsed anew without a name, which costs more
+// than to run it: that one no routine can replace.
+func (c *connection) look() {
+	r := reply{cleaning: true, look: true}
+	c.sinceSure += c.sinceLook
+	c.sinceLook = 0
+	if c.sinceSure < sureLookInterval {
+		c.command(lookForPrepared, r)
+		return
+	}
+	c.sinceSure = 0
+	c.run(&prepared{text: lookForPrepared}, nil, r)
 }
 
 // postpone moves the replies from the given one on to those that settle reads.

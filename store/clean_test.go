@@ -205,6 +205,74 @@ func TestReadsAreCleanedSoon(t *testing.T) {
 	}
 }
 
+// TestReplacedStatementsAreFound has a routine put statements of its own in the place of ours, the look for such ones
+// among them. No flight may be served by them for long.
+func TestReplacedStatementsAreFound(t *testing.T) {
+	database := storetest.New(t)
+	database.Exec(t, messySchema+`
+create function mess.replace() returns int language plpgsql as $$
+declare
+	ours record;
+begin
+	for ours in select name, statement from pg_prepared_statements where not from_sql loop
+		if ours.statement like '%from_sql%' then
+			execute format('deallocate %I', ours.name);
+			execute format('prepare %I as select where false', ours.name);
+		elsif ours.statement like '%untouched%' then
+			execute format('deallocate %I', ours.name);
+			execute format('prepare %I as select %L::text', ours.name, 'replaced');
+		end if;
+	end loop;
+	return 1;
+end $$;`)
+	for _, session := range []store.Session{{}, {ReadOnly: true}} {
+		for _, calls := range []bool{false, true} {
+			t.Run(fmt.Sprintf("read only %v, calls %v", session.ReadOnly, calls), func(t *testing.T) {
+				db := openOne(t, database)
+				victim, replace := statement(`select 'untouched'::text`, nil), statement(`select mess.replace()`, nil)
+				run := func(step store.Step) string {
+					r := &result{}
+					step.Sink = r
+					if err := db.Run(t.Context(), &store.Flight{Session: session, Calls: calls, Steps: []store.Step{step}}); err != nil {
+						t.Fatal(err)
+					}
+					return r.rows[0][0]
+				}
+				for range 40 { // until the look is one of the statements
+					run(victim)
+				}
+				run(replace)
+				for range 100 {
+					run(victim)
+				}
+				if got := run(victim); got != "untouched" {
+					t.Errorf("the answer is still %q after 100 flights", got)
+				}
+			})
+		}
+	}
+}
+
+// A routine may take names that ours would have next.
+func TestAReadPassesOverNamesOfStatementsThatAreTaken(t *testing.T) {
+	database := storetest.New(t)
+	database.Exec(t, `
+create function squat() returns int language plpgsql as $$ begin
+	for i in 10..99 loop
+		execute format('prepare basalt_%s as select 1', i);
+	end loop;
+	return 1;
+end $$;`)
+	db := openOne(t, database)
+	want := read(t, db, "", `select 'one'`).value(t)
+	read(t, db, "", `select squat()`)
+	for i := range 60 { // the names count in base 36: the first that is taken comes after 27 others
+		if got := read(t, db, "", fmt.Sprintf(`select 'one' -- %d`, i)).value(t); got != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestTheLastValueOfASequenceIsForgotten(t *testing.T) {
 	database := storetest.New(t)
 	database.Exec(t, messySchema)

@@ -56,6 +56,8 @@ type connection struct {
 	uncleaned int
 	// sinceLook counts the flights since the last look for foreign prepared statements.
 	sinceLook int
+	// sinceSure counts the flights since the last such look that a routine cannot deceive.
+	sinceSure int
 	// user is the session's user, as the server told when the connection was made.
 	user string
 }

@@ -113,7 +113,7 @@ func TestIdleConnectionsThatDiedHarmNobody(t *testing.T) {
 	for range 3 {
 		fill()
 		database.Exec(t, `
-			select pg_terminate_backend(pid, 5000)
+			select pg_terminate_backend(pid, 60000)
 			from pg_stat_activity
 			where datname = current_database() and application_name like 'basalt%'`)
 		for range 8 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -41,6 +42,30 @@ func TestPreparedStatementsAreBounded(t *testing.T) {
 		}
 		if n, _ := strconv.Atoi(counted.value(t)); n > limit {
 			t.Fatalf("%d statements are prepared, want at most %d", n, limit)
+		}
+	}
+}
+
+func TestTheTextOfPreparedStatementsIsBounded(t *testing.T) {
+	const most, least = 4 << 20, 16
+	db := open(t, store.Options{URL: storetest.NewEmpty(t).URL, PoolSize: 1})
+	text := strings.Repeat("x", 400<<10)
+	prepared := &sql.Statement{SQL: `
+		select count(*)::text
+		from pg_prepared_statements
+		where statement like 'select length(''shape%'`}
+	for i := range 3 * least {
+		counted := &result{}
+		err := db.Run(t.Context(), &store.Flight{Steps: []store.Step{
+			{Statement: &sql.Statement{SQL: "select length('shape " + strconv.Itoa(i) + text + "')"}},
+			{Statement: prepared, Sink: counted},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, _ := strconv.Atoi(counted.value(t))
+		if n > max(most/len(text)+1, least) {
+			t.Fatalf("%d statements of %d bytes are prepared after %d", n, len(text), i+1)
 		}
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
+// nameTaken is the SQLSTATE of a statement whose name is there already.
+const nameTaken = "42P05"
+
 // delivery hands the rows of one statement to its sink until the sink fails.
 type delivery struct {
 	sink    Sink
@@ -87,7 +90,13 @@ func (c *connection) readReplies(replies []reply) (outcome, error) {
 func (c *connection) readReply(r *reply, o *outcome) error {
 	switch r.kind {
 	case parseReply:
-		return c.readParse(r.statement)
+		err := c.readParse(r.statement)
+		if pgErr := asPgError(err); pgErr != nil && pgErr.Code == nameTaken {
+			// A routine has taken the name, and what else of ours it has taken nobody knows.
+			c.broken = true
+			return &UnavailableError{Err: err}
+		}
+		return err
 	case runReply:
 		return c.readRun(r, o)
 	}

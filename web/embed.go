@@ -5,6 +5,7 @@ import (
 	"embed"
 	"io/fs"
 	"net/http"
+	"strings"
 )
 
 //go:embed dist
@@ -22,6 +23,10 @@ func Handler() http.Handler {
 	}
 	server := http.FileServerFS(dist)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/") && r.URL.Path != "/" {
+			http.NotFound(w, r) // a folder's contents are nobody's business
+			return
+		}
 		header := w.Header()
 		header.Set("Content-Security-Policy", policy)
 		header.Set("Cross-Origin-Opener-Policy", "same-origin")

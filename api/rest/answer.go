@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -13,7 +12,6 @@ import (
 	"basalt/query/catalog"
 	"basalt/query/pgjson"
 	"basalt/query/plan"
-	"basalt/query/sql"
 	"basalt/store"
 )
 
@@ -93,7 +91,7 @@ func (a *answer) steps(c *catalog.Catalog) ([]store.Step, error) {
 
 // check is what must hold before the transaction may commit; nil when nothing can forbid it.
 func (a *answer) check() func() error {
-	strict := a.request.Prefer.Handling == query.HandlingStrict && a.request.Prefer.MaxAffected >= 0
+	strict := a.request.Prefer.LimitsAffected()
 	put := a.request.Action == query.Put
 	if a.request.Action == query.Read || (!a.singular() && !strict && !put && !a.mayOverflow()) {
 		return nil
@@ -175,50 +173,14 @@ func (a *answer) wrapped() bool {
 // Row implements store.Sink.
 func (a *answer) Row(values [][]byte) error {
 	a.rows++
-	for i, hidden := range a.statement.Hidden {
-		switch {
-		case hidden.Kind == sql.InsertedColumn && len(values[i]) == 1 && values[i][0] == 1:
-			a.inserted++
-		case hidden.Kind == sql.KeyColumn && a.rows == 1:
-			a.keys = append(a.keys, string(values[i]))
-		case hidden.Kind == sql.TotalColumn && a.rows == 1:
-			if err := a.total.Row(values[i : i+1]); err != nil {
-				return err
-			}
-		}
+	hidden := len(a.statement.Hidden)
+	if err := a.takeHidden(values[:hidden]); err != nil {
+		return err
 	}
-	values = values[len(a.statement.Hidden):]
 	if a.request.Returning != query.ReturnRows || a.statement.Void || (a.singular() && a.rows > 1) {
 		return nil
 	}
-	var err error
-	switch {
-	case a.format.media == mediaCSV:
-		if a.rows == 1 {
-			a.buffer = appendCSVHeader(a.buffer, a.statement.Layout)
-		}
-		a.buffer, err = a.encoder.AppendCSVRow(append(a.buffer, '\n'), values)
-	case a.format.isBare():
-		a.buffer = append(a.buffer, values[0]...)
-	default:
-		if a.rows > 1 && a.wrapped() {
-			a.buffer = append(a.buffer, ',', '\n', ' ')
-		}
-		switch {
-		case a.statement.Scalar && a.format.stripped:
-			a.buffer, err = a.encoder.AppendValueStripped(a.buffer, 0, values[0])
-		case a.statement.Scalar:
-			a.buffer, err = a.encoder.AppendValue(a.buffer, 0, values[0])
-		case a.format.stripped:
-			a.buffer, err = a.encoder.AppendRowStripped(a.buffer, values)
-		default:
-			a.buffer, err = a.encoder.AppendRow(a.buffer, values)
-		}
-		if a.format.media == mediaNDJSON {
-			a.buffer = append(a.buffer, '\n')
-		}
-	}
-	if err != nil {
+	if err := a.appendRow(values[hidden:]); err != nil {
 		return stale(fmt.Errorf("write row %d as JSON: %w", a.rows, err))
 	}
 	return a.spill()
@@ -241,7 +203,7 @@ func (a *answer) spill() error {
 	if !a.streamed {
 		a.streamed = true
 		status := a.status()
-		a.describe(status)
+		a.setHeaders(status)
 		a.c.Response().WriteHeader(status)
 	}
 	return a.flush()
@@ -292,7 +254,7 @@ func (a *answer) finish() error {
 	if a.statement.Single && a.rows == 0 && (a.format.media == mediaJSON || a.format.media == mediaObject) {
 		a.buffer = append(a.buffer, "null"...)
 	}
-	a.describe(status)
+	a.setHeaders(status)
 	decided.apply(header)
 	if decided.status != 0 {
 		status = decided.status
@@ -312,106 +274,4 @@ func (a *answer) finishEmpty() error {
 		a.buffer = append(a.buffer, "[]"...)
 	}
 	return a.finish()
-}
-
-// count is the total that the client asked for, -1 when it did not.
-func (a *answer) count() int64 {
-	switch a.request.Prefer.Count {
-	case query.CountNone:
-		return -1
-	case query.CountPlanned:
-		if a.statement.Plan != nil {
-			return a.estimate.rows
-		}
-	case query.CountEstimated:
-		// The exact count stops one beyond the maximum; from there on the planner's estimate counts.
-		if a.statement.Plan != nil && a.total.rows > a.h.options.MaxRows {
-			return max(a.estimate.rows, a.total.rows)
-		}
-	}
-	switch {
-	case a.total.rows >= 0:
-		return a.total.rows
-	case a.request.Action == query.Call && a.request.Offset > 0:
-		return -1 // no row came that could have told the total
-	}
-	return a.rows
-}
-
-// shown is how many rows the answer holds, -1 when it has begun to leave and only its end will tell.
-func (a *answer) shown() int64 {
-	if !a.streamed {
-		return a.rows
-	}
-	total := a.count()
-	if total < 0 {
-		return -1
-	}
-	left := max(total-a.request.Offset, 0)
-	if a.request.Limit >= 0 {
-		return min(left, a.request.Limit)
-	}
-	return left
-}
-
-// status is the answer's status before functions had their say.
-func (a *answer) status() int {
-	switch a.request.Action {
-	case query.Read, query.Call:
-		if a.statement.Void {
-			return http.StatusNoContent
-		}
-		total := a.count()
-		switch {
-		case total < 0:
-			return http.StatusOK
-		case a.request.Offset > total:
-			return http.StatusRequestedRangeNotSatisfiable
-		case a.shown() < total && !a.statement.Single:
-			return http.StatusPartialContent
-		}
-		return http.StatusOK
-	case query.Insert:
-		if a.request.Prefer.Resolution == query.MergeDuplicates && a.counted() && a.inserted == 0 && a.rows > 0 {
-			return http.StatusOK
-		}
-		return http.StatusCreated
-	case query.Put:
-		switch {
-		case a.request.Returning != query.ReturnRows:
-			return http.StatusNoContent
-		case a.inserted > 0:
-			return http.StatusCreated
-		}
-		return http.StatusOK
-	}
-	if a.request.Returning == query.ReturnRows {
-		return http.StatusOK
-	}
-	return http.StatusNoContent
-}
-
-// appendCSVHeader writes the names of the columns, quoted where they need it (RFC 4180 §2).
-func appendCSVHeader(dst []byte, layout *pgjson.Layout) []byte {
-	for i, column := range layout.Columns {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		if strings.ContainsAny(column.Name, ",\"\r\n") {
-			dst = append(append(append(dst, '"'), strings.ReplaceAll(column.Name, `"`, `""`)...), '"')
-		} else {
-			dst = append(dst, column.Name...)
-		}
-	}
-	return dst
-}
-
-// counted says that the statement tells which rows were inserted.
-func (a *answer) counted() bool {
-	for _, hidden := range a.statement.Hidden {
-		if hidden.Kind == sql.InsertedColumn {
-			return true
-		}
-	}
-	return false
 }

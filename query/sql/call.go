@@ -36,7 +36,7 @@ func (b *builder) total(c *plan.Call) []Hidden {
 	if c.Read.Count == query.CountNone || !c.Routine.ReturnsSet {
 		return nil
 	}
-	b.write(" count(*) over ()")
+	b.write(" pg_catalog.count(*) over ()")
 	return []Hidden{{Kind: TotalColumn}}
 }
 
@@ -71,7 +71,7 @@ func (b *builder) scalars(c *plan.Call) *pgjson.Layout {
 	case t.JSONCast.Name != "":
 		b.enclose(start, string(appendName(nil, t.JSONCast))+"(", ")")
 	case !pgjson.Native(t):
-		b.enclose(start, "to_json(", ")")
+		b.enclose(start, "pg_catalog.to_json(", ")")
 	}
 	if c.Routine.ReturnsSet {
 		b.write("\nfrom ")
@@ -105,7 +105,7 @@ func (b *builder) arguments(c *plan.Call) {
 
 // record writes the arguments as a row a that PostgreSQL itself takes out of the JSON body.
 func (b *builder) record(c *plan.Call) {
-	b.write("json_to_record(")
+	b.write("pg_catalog.json_to_record(")
 	b.parameter(Param{Source: Body}, "::json")
 	b.write(") a(")
 	for i, argument := range c.Arguments {

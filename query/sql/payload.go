@@ -69,7 +69,7 @@ func (b *builder) fromJSON(w *plan.Write, t *catalog.Type, start int) {
 		return
 	}
 	if !w.JSON {
-		b.enclose(start, "to_json(", ")")
+		b.enclose(start, "pg_catalog.to_json(", ")")
 	}
 	b.enclose(start, string(appendName(nil, t.FromJSON))+"(", ")")
 }
@@ -118,13 +118,13 @@ func (b *builder) arrays(w *plan.Write) {
 		if i > 0 {
 			b.write(", ")
 		}
-		b.write("unnest(")
+		b.write("pg_catalog.unnest(")
 		b.parameter(Param{Source: Cells, Index: column.Key, Form: formOf(column.Column.Type)}, "::text[]")
 		b.write(") ", cellName(i))
 	}
 	for i, column := range w.Columns {
 		if defaulted(w, i) {
-			b.write(", unnest(")
+			b.write(", pg_catalog.unnest(")
 			b.parameter(Param{Source: Given, Index: column.Key}, "::bool[]")
 			b.write(") ", givenName(i))
 		}
@@ -142,18 +142,18 @@ func (b *builder) wholeBody(w *plan.Write) {
 	body := func() { b.parameter(Param{Source: Body}, "::json") }
 	switch {
 	case w.Defaults && w.List:
-		b.write("json_array_elements(")
+		b.write("pg_catalog.json_array_elements(")
 		body()
-		b.write(") j(v), json_to_record(j.v")
+		b.write(") j(v), pg_catalog.json_to_record(j.v")
 	case w.Defaults:
 		b.write("(values (")
 		body()
-		b.write(")) j(v), json_to_record(j.v")
+		b.write(")) j(v), pg_catalog.json_to_record(j.v")
 	case w.List:
-		b.write("json_to_recordset(")
+		b.write("pg_catalog.json_to_recordset(")
 		body()
 	default:
-		b.write("json_to_record(")
+		b.write("pg_catalog.json_to_record(")
 		body()
 	}
 	b.write(") p(")
@@ -220,7 +220,7 @@ func (b *builder) cellValue(w *plan.Write, i int) {
 func (b *builder) defaultOf(relation *catalog.Relation, column *catalog.Column) {
 	switch {
 	case column.Identity != 0:
-		b.write("nextval(pg_get_serial_sequence(")
+		b.write("pg_catalog.nextval(pg_catalog.pg_get_serial_sequence(")
 		b.constant(string(appendName(nil, relation.Name)), "::text")
 		b.write(", ")
 		b.constant(column.Name, "::text")

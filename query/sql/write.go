@@ -80,9 +80,9 @@ func merges(w *plan.Write) bool { return w.Conflict != nil && len(w.Conflict.Upd
 // written one after the other. The system column xmax would tell too, but only of ordinary tables, and only who may
 // read the whole table.
 const (
-	markUpdated = `set_config('basalt.updated', 't', true) = 't'`
-	isInserted  = `(case when current_setting('basalt.updated', true) = 't' ` +
-		`then set_config('basalt.updated', '', true) is null else true end)`
+	markUpdated = `pg_catalog.set_config('basalt.updated', 't', true) = 't'`
+	isInserted  = `(case when pg_catalog.current_setting('basalt.updated', true) = 't' ` +
+		`then pg_catalog.set_config('basalt.updated', '', true) is null else true end)`
 )
 
 // written is the name of the rows written.
@@ -119,7 +119,7 @@ func (b *builder) changeThenRead(w *plan.Write, target *scope) (hidden []Hidden)
 			source = written
 		}
 		if w.Returning.Aggregated() {
-			b.write(" bool_or(", source, ".", flag, ")")
+			b.write(" pg_catalog.bool_or(", source, ".", flag, ")")
 		} else {
 			b.write(" ", source, ".", flag)
 		}
@@ -240,7 +240,7 @@ func (b *builder) insert(w *plan.Write, target *scope) {
 		b.write("\ndefault values")
 	default:
 		// A row without columns takes its defaults.
-		b.write("\nselect from generate_series(1, ")
+		b.write("\nselect from pg_catalog.generate_series(1, ")
 		b.parameter(Param{Source: Rows}, "::int")
 		b.write(")")
 	}
@@ -293,7 +293,7 @@ func (b *builder) putFilter(w *plan.Write) {
 		for j, column := range w.Columns {
 			if column.Column == predicate.Field.Column {
 				b.payloadColumn(w, j)
-				b.write(" = ")
+				b.write(" ", own("=", false, column.Column.Type), " ")
 				b.literal(predicate)
 			}
 		}

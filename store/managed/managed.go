@@ -88,6 +88,12 @@ func connectionURL(password, socketDir string, port int) string {
 	return u.String()
 }
 
+// IsSocketFolder tells whether a host is the folder of the socket of dataDir's server.
+func IsSocketFolder(dataDir, host string) bool {
+	f, err := newFolder(dataDir)
+	return err == nil && host == f.cluster()
+}
+
 // AttachURL gives the URL of the server that already runs in a data folder, for commands that work beside `serve`.
 // Without a running server the URL is empty and running is false.
 func AttachURL(dataDir string) (url string, running bool, err error) {

@@ -59,7 +59,9 @@ func TestTheCommandOfTheUpgradeUpgrades(t *testing.T) {
 
 	// From a version to itself: the same steps, and only one version has to be installed.
 	command := upgradeCommand(dir, b, b, runAs)
-	if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+	sh := exec.Command("sh", "-c", command)
+	sh.Env = serverEnvironment() // pg_upgrade refuses to work beside a PGHOST
+	if out, err := sh.CombinedOutput(); err != nil {
 		t.Fatalf("%s\n%v\n%s", command, err, out)
 	}
 	if old := at(dir).cluster() + "." + itoa(b.Major); !exists(filepath.Join(old, "PG_VERSION")) {
