@@ -50,6 +50,36 @@ func TestAFirstStartThatIsKilledAtAnyMomentIsFinishedByTheNext(t *testing.T) {
 	}
 }
 
+// TestAStartThatFollowsAKilledOneAtOnceTakesItsPlace kills Basalt alone, which leaves PostgreSQL at any point of its
+// start: two of them on the same files would destroy these.
+func TestAStartThatFollowsAKilledOneAtOnceTakesItsPlace(t *testing.T) {
+	r := random(t)
+	s := serving{data: dataFolder(t), port: freePort(t)}
+	p := serve(t, s)
+	k := readKeys(t, s)
+	execute(t, k.databaseURL, loadSchema)
+	for range times(12, 300) {
+		p.kill()
+		p = launch(t, s)
+		eventually(t, "the lock", func() bool { return p.said("start") || !p.running() })
+		time.Sleep(time.Duration(r.IntN(120)) * time.Millisecond) // the moment of the kill is random
+		if !p.running() {
+			t.Fatalf("basalt ended by itself\n%s", p.log())
+		}
+	}
+	p.kill()
+	p = serve(t, s)
+	if got := newCaller(p.url(), k.service, "").must(t, http.StatusOK, "GET", "/rest/v1/slots", ""); got.body != "[]" {
+		t.Errorf("the table holds %s", got.body)
+	}
+	if code := p.terminate(t); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.tail(20))
+	}
+	if left := processesIn(t, s.data); len(left) > 0 {
+		t.Errorf("PostgreSQL outlived Basalt: %v", left)
+	}
+}
+
 // stage is something that a first start reaches.
 type stage struct {
 	name    string
