@@ -107,7 +107,7 @@ func raw(t *testing.T, s *apitest.Server, text string) string {
 	return string(answer)
 }
 
-// dial opens a connection that is closed at the end of the test, and that waits for nothing longer than ten seconds.
+// dial opens a connection that is closed at the end of the test, and that waits for nothing longer than a minute.
 func dial(t *testing.T, s *apitest.Server) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
@@ -115,7 +115,7 @@ func dial(t *testing.T, s *apitest.Server) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	return conn

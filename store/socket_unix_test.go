@@ -26,7 +26,7 @@ func TestSocketProbe(t *testing.T) {
 	defer server.Close()
 	probe := newSocketProbe(client)
 	becomes := func(want bool) bool {
-		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 			if probe.isQuiet() == want {
 				return true
 			}
