@@ -210,5 +210,17 @@ func (s *server) sign(claims string, args ...any) string {
 	return raw
 }
 
+// until waits for a condition, at most twenty seconds.
+func (s *server) until(what string, condition func() bool) {
+	s.t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !condition() {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("not within 20 s: %s", what)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // address gives an e-mail address that no other test uses.
 func address() string { return "user-" + uuid.NewString()[:8] + "@example.com" }
