@@ -381,7 +381,8 @@ func saveFailed(message string, err error) error {
 		return err
 	}
 	var refusal *pgconn.PgError
-	if !errors.As(err, &refusal) || strings.HasPrefix(refusal.Code, "08") || strings.HasPrefix(refusal.Code, "53") || strings.HasPrefix(refusal.Code, "57") {
+	if !errors.As(err, &refusal) || strings.HasPrefix(refusal.Code, "08") || strings.HasPrefix(refusal.Code, "53") ||
+		strings.HasPrefix(refusal.Code, "57") || refusal.Code == "25006" {
 		return err
 	}
 	switch refusal.Code {
