@@ -153,7 +153,12 @@ func (ls *lookups) fly(ctx context.Context, leader *lookup) {
 	defer results.Close()
 	for ; answered < len(together); answered++ {
 		l := together[answered]
-		l.err = results.QueryRow().Scan(reader(func(r *row) { l.user, l.alive, l.level = r.user(), r.flag(), r.text() }))
+		l.err = l.scan(results.QueryRow())
 		close(l.done)
 	}
+}
+
+// scan reads a row of userOfToken.
+func (l *lookup) scan(found pgx.Row) error {
+	return found.Scan(reader(func(r *row) { l.user, l.alive, l.level = r.user(), r.flag(), r.text() }))
 }

@@ -152,5 +152,8 @@ func (s *Service) lookUp(ctx context.Context, caller Caller, email string) (*Use
 	if refusal := verdict.Refused(siegeRule()); refusal != nil && !known {
 		return nil, tooOften(refusal)
 	}
+	if email == "" {
+		return nil, nil // the empty address of an account that has none is not a way in
+	}
 	return user, nil
 }

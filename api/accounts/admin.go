@@ -75,11 +75,13 @@ func count(c echo.Context, name string, otherwise int) (int, error) {
 	return int(n), nil
 }
 
-// links are the pages around this one (RFC 8288): next only when there is one, last always.
+// links are the pages around this one (RFC 8288): next only when there is one, last always. A key among the
+// parameters is not repeated.
 func links(u *url.URL, page, perPage, total int) string {
 	last := max(1, (total+perPage-1)/perPage)
 	link := func(to int, relation string) string {
 		query := u.Query()
+		query.Del("apikey")
 		query.Set("page", strconv.Itoa(to))
 		return fmt.Sprintf(`<%s?%s>; rel="%s"`, u.EscapedPath(), query.Encode(), relation)
 	}

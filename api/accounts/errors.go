@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/labstack/echo/v4"
+	"github.com/rs/zerolog"
 
 	"basalt/auth"
 	"basalt/auth/password"
@@ -70,11 +71,7 @@ func (f *face) fail(c echo.Context, err error) error {
 		if errorID = requestID(c); errorID == "" {
 			errorID = uuid.NewString()
 		}
-		event := f.options.Log.Error()
-		if p.status == http.StatusServiceUnavailable {
-			event = f.options.Log.Debug() // that PostgreSQL is away is said once, not by each request
-		}
-		event.Str("request_id", errorID).Int("status", p.status).AnErr("error", p.cause).Msg("accounts request failed")
+		f.options.Log.WithLevel(severity(p)).Str("request_id", errorID).Int("status", p.status).AnErr("error", p.cause).Msg("accounts request failed")
 	}
 	var weak *weakPassword
 	if p.code == auth.CodeWeakPassword {
@@ -85,6 +82,19 @@ func (f *face) fail(c echo.Context, err error) error {
 		return c.JSON(p.status, newBody{Code: p.code, Message: p.message, ErrorID: errorID, WeakPassword: weak})
 	}
 	return c.JSON(p.status, oldBody{Status: p.status, Code: p.code, Message: p.message, ErrorID: errorID, WeakPassword: weak})
+}
+
+// severity is how a failure is logged: an error is for a person to act on, what passes by itself is a warning, and that
+// a client has left is neither.
+func severity(p *problem) zerolog.Level {
+	switch {
+	case errors.Is(p.cause, context.Canceled), p.status == http.StatusServiceUnavailable:
+		// Nobody is there to miss the answer; that PostgreSQL is away is said once, not by each request.
+		return zerolog.DebugLevel
+	case p.status == http.StatusInternalServerError:
+		return zerolog.ErrorLevel
+	}
+	return zerolog.WarnLevel
 }
 
 // namesCodes tells whether a client asks for the newer shape.
@@ -147,9 +157,9 @@ func lost(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// unavailable are the SQLSTATE classes of a server that starts, stops, or has no room (08, 53, 57P).
+// unavailable are the SQLSTATEs of a server that starts, stops, has no room (08, 53, 57P), or has become a standby.
 func unavailable(code string) bool {
-	return len(code) == 5 && (code[:2] == "08" || code[:2] == "53" || code[:3] == "57P")
+	return len(code) == 5 && (code[:2] == "08" || code[:2] == "53" || code[:3] == "57P" || code == "25006")
 }
 
 func status(e *auth.Error) int {

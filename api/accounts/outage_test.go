@@ -1,15 +1,15 @@
 package accounts_test
 
 import (
+	"context"
 	"fmt"
-	"net/http/httptest"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/labstack/echo/v4"
 	"github.com/rs/zerolog"
 
 	"basalt/api/accounts"
@@ -24,11 +24,8 @@ func TestWithoutADatabaseCallersAreToldToComeAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(nowhere.Close)
-	e := echo.New()
-	accounts.Register(e.Group("/auth/v1"), auth.New(nowhere, s.keys, limited()), auth.NewVerifier(*s.keys, auth.VerifierOptions{}), accounts.Options{Log: zerolog.New(s.log)})
-	listener := httptest.NewServer(e)
-	t.Cleanup(listener.Close)
-	down := &server{t: t, db: s.db, keys: s.keys, url: listener.URL, log: s.log}
+	s.service = auth.New(nowhere, s.keys, limited())
+	down := s.face(accounts.Options{Log: zerolog.New(s.log)})
 	for name, got := range map[string]answer{
 		"sign-up":  down.call("POST", "/signup", s.keys.AnonKey, `{"email":"a@example.com","password":"Secret-pass-1"}`),
 		"sign-in":  down.signIn("a@example.com", goodPassword),
@@ -43,6 +40,79 @@ func TestWithoutADatabaseCallersAreToldToComeAgain(t *testing.T) {
 	}
 	if health := down.call("GET", "/health", "", ""); health.status != 200 {
 		t.Errorf("health is %d", health.status)
+	}
+}
+
+func TestATriggerThatDoesNotEndHoldsNobodyForEver(t *testing.T) {
+	s := start(t, options())
+	a := s.signUp(address())
+	s.db.Exec(t, `
+		create function public.slow() returns trigger language plpgsql as $$
+		begin
+			perform pg_sleep(600);
+			return new;
+		end $$;
+		create trigger slow after insert on auth.users for each row execute function public.slow();`)
+	hasty := s.face(accounts.Options{Log: zerolog.New(s.log), Patience: 300 * time.Millisecond})
+	var group sync.WaitGroup
+	for range 20 {
+		group.Go(func() {
+			s.want(hasty.call("POST", "/signup", s.keys.AnonKey, fmt.Sprintf(`{"email":%q,"password":%q}`, address(), goodPassword)), 504, "request_timeout")
+		})
+	}
+	group.Wait()
+	s.until("the triggers are cancelled", func() bool {
+		return s.count(`select count(*) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`) == 0
+	})
+	s.want(s.call("GET", "/user", a.str("access_token"), ""), 200, "")
+	if n := s.count(`select count(*) from auth.users`); n != 1 {
+		t.Errorf("there are %d accounts", n)
+	}
+}
+
+func TestAClientThatLeavesIsNoFailure(t *testing.T) {
+	s := start(t, options())
+	s.db.Exec(t, `
+		create function public.slow() returns trigger language plpgsql as $$
+		begin
+			perform pg_sleep(600);
+			return new;
+		end $$;
+		create trigger slow after insert on auth.users for each row execute function public.slow();`)
+	ctx, leave := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	group.Go(func() {
+		r, err := http.NewRequestWithContext(ctx, "POST", s.url+"/auth/v1/signup", strings.NewReader(`{"email":"a@example.com","password":"Secret-pass-1"}`))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if response, err := http.DefaultClient.Do(r); err == nil {
+			response.Body.Close()
+			t.Error("the client was answered")
+		}
+	})
+	sleeping := func() bool {
+		return s.count(`select count(*) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`) == 1
+	}
+	s.until("the trigger runs", sleeping)
+	leave()
+	group.Wait()
+	s.until("the trigger is cancelled", func() bool { return !sleeping() })
+	s.until("the event is logged", func() bool { return strings.Contains(s.log.String(), `"event":"signup"`) })
+	if strings.Contains(s.log.String(), `"level":"error"`) || strings.Contains(s.log.String(), `"level":"warn"`) {
+		t.Errorf("the log is\n%s", s.log)
+	}
+}
+
+func TestAFailureIsLoggedOnce(t *testing.T) {
+	s := start(t, options())
+	s.db.Exec(t, `alter table auth.users add constraint broken check (email <> 'e@example.com')`)
+	a := s.want(s.call("POST", "/signup", s.keys.AnonKey, `{"email":"e@example.com","password":"Secret-pass-1"}`), 500, "unexpected_failure")
+	log := s.log.String()
+	if strings.Count(log, `"level":"error"`) != 1 || strings.Count(log, "23514") != 1 || !strings.Contains(log, `"request_id":"`+a.str("error_id")+`"`) ||
+		!strings.Contains(log, `"event":"signup","result":"unexpected_failure"`) {
+		t.Errorf("the log is\n%s", log)
 	}
 }
 
