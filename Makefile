@@ -7,6 +7,8 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 RACE    := $(if $(shell command -v gcc || command -v clang),-race,)
+# A folder named testdata is not part of ./...
+SOAK    := ./testdata/soak
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: run build test test-go test-sdk lint bench soak
@@ -25,6 +27,12 @@ test: lint test-go test-sdk
 ## test-go: the Go tests, with the race detector where a C compiler is there
 test-go: build
 	go test $(RACE) -timeout 20m ./...
+	go test $(RACE) -count=1 -timeout 20m $(SOAK)
+
+## soak: all of the crashes, outages and floods of which test-go runs a tenth; half an hour on a machine of its own
+soak:
+	BASALT_SOAK=1 go test -count=1 -timeout 2h -v $(SOAK)
+	$(if $(RACE),BASALT_SOAK=1 go test $(RACE) -count=1 -timeout 4h -v $(SOAK))
 
 ## test-sdk: the unmodified client libraries against a running server
 test-sdk: build testdata/sdk/node_modules
@@ -36,9 +44,9 @@ testdata/sdk/node_modules: testdata/sdk/package-lock.json
 
 ## lint: gofmt, vet, staticcheck
 lint:
-	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$unformatted" ] || { echo "gofmt: $$unformatted"; exit 1; }
-	go vet ./...
-	go run $(STATICCHECK) ./...
+	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt: $$unformatted"; exit 1; }
+	go vet ./... $(SOAK)
+	go run $(STATICCHECK) ./... $(SOAK)
 
 ## bench: the Go benchmarks
 bench:

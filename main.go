@@ -7,14 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
+	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -40,10 +43,16 @@ const (
 type usageError struct{ error }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	zerolog.MessageFieldName = "msg" // scripts look for "msg":"ready"
+	ctx, stop := context.WithCancel(context.Background())
+	// Both signals are caught: between giving the first back to its default and the second there would be a gap.
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	go func() {
-		<-ctx.Done()
-		stop() // the second signal ends the process at once
+		<-signals
+		stop()
+		<-signals
+		os.Exit(exitFailed)
 	}()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -57,30 +66,44 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(errs, "basalt:", strings.Join(strings.Fields(err.Error()), " ")) // one line, whatever went wrong
+	if psql, ok := err.(*exec.ExitError); ok && psql.ExitCode() > 0 {
+		return psql.ExitCode() // it has said why
+	}
+	fmt.Fprintln(errs, "basalt:", explain(ctx, err))
 	var usage usageError
 	var setting *api.SettingError
 	if errors.As(err, &usage) || errors.As(err, &setting) || strings.HasPrefix(err.Error(), "unknown command") {
 		return exitUsage
 	}
-	var child *exec.ExitError
-	if errors.As(err, &child) && child.ExitCode() > 0 {
-		return child.ExitCode()
-	}
 	return exitFailed
+}
+
+// explain is what a person reads about a failure: one line, and of a migration the statement below it.
+func explain(ctx context.Context, err error) string {
+	var statement *migrations.StatementError
+	if errors.As(err, &statement) {
+		return strings.TrimRight(statement.Explain(), "\n")
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return "interrupted"
+	}
+	return strings.Join(strings.Fields(err.Error()), " ")
 }
 
 func command() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "basalt",
 		Short:         "A backend in one binary beside PostgreSQL",
+		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(serveCommand(), keysCommand(), migrateCommand(), psqlCommand(), versionCommand())
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
+	})
 	return root
 }
 
@@ -99,14 +122,18 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// arguments checks positional arguments as wrong usage.
-func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usageError{err}
-		}
+// noArguments refuses arguments that are no flags.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
 		return nil
 	}
+	if args[0] == "true" || args[0] == "false" {
+		return usageError{fmt.Errorf("%q stands alone: a switch takes its value after an equals sign, as in --switch=%s", args[0], args[0])}
+	}
+	if cmd.HasSubCommands() {
+		return usageError{fmt.Errorf("unknown command %q; see %s --help", args[0], cmd.CommandPath())}
+	}
+	return usageError{fmt.Errorf("%s takes no argument such as %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())}
 }
 
 // bind declares settings as flags of a command. A malformed environment variable stops the command when it runs.
@@ -121,8 +148,12 @@ func serveCommand() *cobra.Command {
 		Use:     "serve",
 		Short:   "Run the server until SIGINT or SIGTERM; a second signal forces the exit",
 		Example: "  basalt serve --listen 127.0.0.1:8090 --data ./basalt_data\n  DATABASE_URL=postgres://user:password@host/app basalt serve",
-		Args:    arguments(cobra.NoArgs),
+		Long: "Run the server until SIGINT or SIGTERM; a second signal forces the exit.\n\n" +
+			"Each flag is also an environment variable: --max-rows is BASALT_MAX_ROWS. The flag wins. DATABASE_URL and JWT_SECRET\n" +
+			"are read where BASALT_DATABASE_URL and BASALT_JWT_SECRET are not set.",
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			signal.Ignore(syscall.SIGPIPE) // whoever reads the log may die; the server lives on
 			return api.Serve(cmd.Context(), settings, api.Build{Version: version, Commit: commit}, cmd.OutOrStdout(), os.Stderr)
 		},
 	}
@@ -137,7 +168,7 @@ func keysCommand() *cobra.Command {
 		Use:     "keys",
 		Short:   "Print the API URL and the keys",
 		Example: "  basalt keys\n  eval \"$(basalt keys --env | sed 's/^/export /')\"",
-		Args:    arguments(cobra.NoArgs),
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			conn, url, err := connect(cmd.Context(), &settings)
 			if err != nil {
@@ -190,6 +221,11 @@ func connect(ctx context.Context, settings *api.Settings) (*pgx.Conn, string, er
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
 		return nil, "", fmt.Errorf("connect to the database: %w", err)
+	}
+	var prepared bool
+	if err := conn.QueryRow(ctx, `select to_regclass('basalt.user_migrations') is not null`).Scan(&prepared); err == nil && !prepared {
+		conn.Close(context.WithoutCancel(ctx))
+		return nil, "", errors.New("the database has never seen Basalt: start `basalt serve` on it once")
 	}
 	return conn, url, nil
 }
@@ -268,15 +304,37 @@ func splitFlags(flags *pflag.FlagSet, args []string) (own, rest []string) {
 
 // psqlEnvironment gives libpq the database by environment variables: a URL among the arguments would show its
 // password to everybody who lists processes.
-func psqlEnvironment(url string) ([]string, error) {
-	config, err := pgx.ParseConfig(url)
+func psqlEnvironment(address string) ([]string, error) {
+	config, err := pgx.ParseConfig(address)
 	if err != nil {
 		return nil, fmt.Errorf("read the database's URL: %w", err)
 	}
-	return []string{
+	environment := []string{
 		"PGHOST=" + config.Host, fmt.Sprintf("PGPORT=%d", config.Port), "PGDATABASE=" + config.Database,
 		"PGUSER=" + config.User, "PGPASSWORD=" + config.Password,
-	}, nil
+	}
+	// Without these psql would connect otherwise than Basalt does, with an unverified certificate for one.
+	for _, p := range []struct{ name, variable string }{
+		{"sslmode", "PGSSLMODE"}, {"sslrootcert", "PGSSLROOTCERT"}, {"sslcert", "PGSSLCERT"}, {"sslkey", "PGSSLKEY"},
+		{"channel_binding", "PGCHANNELBINDING"}, {"target_session_attrs", "PGTARGETSESSIONATTRS"}, {"options", "PGOPTIONS"},
+	} {
+		if value := parameter(address, p.name); value != "" {
+			environment = append(environment, p.variable+"="+value)
+		}
+	}
+	return environment, nil
+}
+
+// parameter finds a setting in a database's URL or key=value string.
+func parameter(text, name string) string {
+	if u, err := url.Parse(text); err == nil && u.Scheme != "" {
+		return u.Query().Get(name)
+	}
+	found := regexp.MustCompile(`(?:^|\s)` + name + `\s*=\s*(?:'((?:[^'\\]|\\.)*)'|(\S+))`).FindStringSubmatch(text)
+	if found == nil {
+		return ""
+	}
+	return regexp.MustCompile(`\\(.)`).ReplaceAllString(found[1]+found[2], "$1")
 }
 
 func versionCommand() *cobra.Command {
@@ -285,7 +343,7 @@ func versionCommand() *cobra.Command {
 		Use:     "version",
 		Short:   "Print the versions of Basalt, Go and the PostgreSQL that would be used",
 		Example: "  basalt version",
-		Args:    arguments(cobra.NoArgs),
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			postgres := "none found; one is fetched at the first start"
 			if binaries, err := managed.FindBinaries(cmd.Context(), managed.Options{DataDir: settings.Data, NoFetch: true}); err == nil {
@@ -305,79 +363,98 @@ func migrateCommand() *cobra.Command {
 		Short: "Apply, list or create your own migrations",
 		Example: "  basalt migrate new add_cities\n  basalt migrate up\n  basalt migrate up --dir supabase/migrations\n" +
 			"  basalt migrate status",
-		Args: arguments(cobra.NoArgs),
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(migrateUp(), migrateStatus(), migrateNew())
 	return cmd
 }
 
-func migrateUp() *cobra.Command {
+// migrateDatabase makes a command that works with a database and a folder of migrations.
+func migrateDatabase(use, short string, run func(cmd *cobra.Command, conn *pgx.Conn, dir string) error) *cobra.Command {
 	var settings api.Settings
-	var dir string
-	cmd := &cobra.Command{
-		Use:   "up",
-		Short: "Apply the migrations that are not applied yet, in the order of their names",
-		Args:  arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			conn, _, err := connect(cmd.Context(), &settings)
-			if err != nil {
-				return err
-			}
-			defer conn.Close(context.WithoutCancel(cmd.Context()))
-			applied, err := migrations.UserUp(cmd.Context(), conn, dir, migrations.UserOptions{
-				Progress: func(event migrations.Event) { fmt.Fprintln(cmd.ErrOrStderr(), event) },
-			})
-			if err == nil {
-				fmt.Fprintf(cmd.OutOrStdout(), "%d applied\n", len(applied))
-			}
+	cmd := &cobra.Command{Use: use, Short: short, Args: noArguments}
+	dir := folderFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		conn, _, err := connect(cmd.Context(), &settings)
+		if err != nil {
 			return err
-		},
+		}
+		defer conn.Close(context.WithoutCancel(cmd.Context()))
+		return run(cmd, conn, *dir)
 	}
-	cmd.Flags().StringVar(&dir, "dir", "./migrations", "folder of the .sql files")
 	bind(cmd, &settings, "data", "database-url")
 	return cmd
+}
+
+// folderFlag declares where the migrations are.
+func folderFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().String("dir", "./migrations", "folder of the .sql files")
+}
+
+func migrateUp() *cobra.Command {
+	const short = "Apply the migrations that are not applied yet, in the order of their names"
+	return migrateDatabase("up", short, func(cmd *cobra.Command, conn *pgx.Conn, dir string) error {
+		applied, err := migrations.UserUp(cmd.Context(), conn, dir, migrations.UserOptions{
+			Progress: func(event migrations.Event) {
+				if line := progressLine(event); line != "" {
+					fmt.Fprintln(cmd.ErrOrStderr(), line)
+				}
+			},
+		})
+		if err == nil {
+			fmt.Fprintf(cmd.OutOrStdout(), "%d applied\n", len(applied))
+		}
+		return err
+	})
+}
+
+// progressLine is what a person reads of an event; a start is told by its end, or by the error.
+func progressLine(event migrations.Event) string {
+	switch event.Stage {
+	case migrations.Waiting:
+		return "waiting for another run on this database"
+	case migrations.Done:
+		return fmt.Sprintf("%-10s %s (%d ms)", migrations.Applied, event.File, event.Took.Milliseconds())
+	case migrations.Ignored, migrations.Skipped:
+		return fmt.Sprintf("%-10s %s: %s", event.Stage, event.File, event.Note)
+	}
+	return ""
 }
 
 func migrateStatus() *cobra.Command {
-	var settings api.Settings
-	var dir string
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "List the migrations with their state",
-		Args:  arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			conn, _, err := connect(cmd.Context(), &settings)
-			if err != nil {
-				return err
+	const short = "List the migrations with their state"
+	return migrateDatabase("status", short, func(cmd *cobra.Command, conn *pgx.Conn, dir string) error {
+		list, err := migrations.UserStatus(cmd.Context(), conn, dir)
+		for _, migration := range list {
+			file := migration.File
+			if file == "" {
+				file = strings.TrimSuffix(migration.Version+"_"+migration.Name, "_") + " (its file is not in " + dir + ")"
 			}
-			defer conn.Close(context.WithoutCancel(cmd.Context()))
-			list, err := migrations.UserStatus(cmd.Context(), conn, dir)
-			for _, migration := range list {
-				fmt.Fprintf(cmd.OutOrStdout(), "%-10s %s\n", migration.State, migration.File)
-			}
-			return err
-		},
-	}
-	cmd.Flags().StringVar(&dir, "dir", "./migrations", "folder of the .sql files")
-	bind(cmd, &settings, "data", "database-url")
-	return cmd
+			fmt.Fprintf(cmd.OutOrStdout(), "%-10s %s\n", migration.State, file)
+		}
+		return err
+	})
 }
 
 func migrateNew() *cobra.Command {
-	var dir string
 	cmd := &cobra.Command{
 		Use:   "new NAME",
 		Short: "Create an empty migration named by the time and NAME",
-		Args:  arguments(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := migrations.UserNew(dir, args[0])
-			if err == nil {
-				fmt.Fprintln(cmd.OutOrStdout(), file)
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError{fmt.Errorf("one NAME is needed, such as: basalt migrate new add_cities; %d were given", len(args))}
 			}
-			return err
+			return nil
 		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", "./migrations", "folder of the .sql files")
+	dir := folderFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		file, err := migrations.UserNew(*dir, args[0])
+		if err == nil {
+			fmt.Fprintln(cmd.OutOrStdout(), file)
+		}
+		return err
+	}
 	return cmd
 }

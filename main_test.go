@@ -50,7 +50,10 @@ func TestExitCodes(t *testing.T) {
 		{"help of an unknown command", []string{"help", "fly"}, 2, "fly"},
 		{"an unknown flag", []string{"serve", "--fly"}, 2, "--fly"},
 		{"an argument that nobody takes", []string{"keys", "x"}, 2, "x"},
-		{"an argument that is missing", []string{"migrate", "new"}, 2, "1 arg"},
+		{"an argument that is missing", []string{"migrate", "new"}, 2, "NAME"},
+		{"a switch with a value that stands alone", []string{"serve", "--require-filters", "false"}, 2, "=false"},
+		{"a port that is none", []string{"serve", "--postgres-port", "99999"}, 2, "--postgres-port"},
+		{"an empty data folder", []string{"serve", "--data", ""}, 2, "--data"},
 		{"a malformed flag", []string{"serve", "--max-rows", "many"}, 2, "--max-rows"},
 		{"a setting that cannot be", []string{"serve", "--jwt-secret", "short"}, 2, "--jwt-secret"},
 		{"settings that contradict each other", []string{"serve", "--database-url", nowhere, "--postgres-port", "5"}, 2, "--postgres-port"},
@@ -154,7 +157,7 @@ func TestServeAnnouncesItselfAndEndsWithItsContext(t *testing.T) {
 		if code != 0 {
 			t.Errorf("ended with %d", code)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("serve goes on")
 	}
 }
@@ -181,6 +184,45 @@ func TestMigrationsByCommand(t *testing.T) {
 	}
 }
 
+func TestMigrationsTellWhatIsWrong(t *testing.T) {
+	db := storetest.New(t)
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	gone := write("1_gone.sql", "create table public.gone (id int);")
+	code, _, errs := call(t, "migrate", "up", "--dir", dir, "--database-url", db.URL)
+	if code != 0 || !regexp.MustCompile(`^applied +1_gone.sql \(\d+ ms\)\n$`).MatchString(errs) {
+		t.Errorf("up: %d %q", code, errs)
+	}
+	if err := os.Remove(gone); err != nil {
+		t.Fatal(err)
+	}
+	if _, out, _ := call(t, "migrate", "status", "--dir", dir, "--database-url", db.URL); !strings.Contains(out, "absent     1_gone (") {
+		t.Errorf("an absent migration has no name: %q", out)
+	}
+	write("2_wrong.sql", "select 1;\nselect nothing from public.gone;")
+	code, _, errs = call(t, "migrate", "up", "--dir", dir, "--database-url", db.URL)
+	if code != 1 || !strings.HasPrefix(errs, "basalt: 2_wrong.sql:2:8: ") || !strings.Contains(errs, "| select nothing from public.gone") {
+		t.Errorf("a wrong statement: %d %q", code, errs)
+	}
+}
+
+func TestADatabaseThatBasaltHasNeverSeenIsNamed(t *testing.T) {
+	db := storetest.New(t)
+	db.Exec(t, "drop schema basalt cascade")
+	for _, args := range [][]string{{"keys"}, {"migrate", "status", "--dir", t.TempDir()}} {
+		code, _, errs := call(t, append(args, "--database-url", db.URL)...)
+		if code != 1 || !strings.Contains(errs, "basalt serve") {
+			t.Errorf("%v: %d %q", args, code, errs)
+		}
+	}
+}
+
 func TestPsqlTakesOurFlagsFirstAndHandsOnTheRest(t *testing.T) {
 	for _, test := range []struct{ args, own, rest string }{
 		{"", "", ""},
@@ -200,5 +242,13 @@ func TestPsqlTakesOurFlagsFirstAndHandsOnTheRest(t *testing.T) {
 	environment, err := psqlEnvironment("postgres://u:p%40ss@localhost:5433/db")
 	if err != nil || strings.Join(environment, " ") != "PGHOST=localhost PGPORT=5433 PGDATABASE=db PGUSER=u PGPASSWORD=p@ss" {
 		t.Errorf("%v %v", environment, err)
+	}
+	for _, text := range []string{
+		"postgres://u@h/db?sslmode=verify-full&sslrootcert=%2Fa%20b",
+		`host=h user=u dbname=db sslmode = verify-full sslrootcert='/a b'`,
+	} {
+		if got := parameter(text, "sslmode") + " " + parameter(text, "sslrootcert"); got != "verify-full /a b" {
+			t.Errorf("%s: %q", text, got)
+		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 // identity says who requests come from.
 type identity struct {
-	keys      *auth.Keys
 	verifier  *auth.Verifier
 	anonymous *auth.Principal
 }

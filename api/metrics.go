@@ -9,6 +9,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"basalt/api/body"
+	"basalt/api/rest"
 )
 
 // metrics are what /metrics shows.
@@ -66,4 +69,42 @@ func (m *metrics) observe(c echo.Context, status int, took time.Duration) {
 
 func (m *metrics) handler() echo.HandlerFunc {
 	return echo.WrapHandler(promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+}
+
+// measure registers what the parts count.
+func (s *Server) measure(restHandler *rest.Handler, bodies *body.Limits) {
+	db, catalogs := s.project.DB, s.project.Catalogs
+	s.metrics.counter("basalt_plan_cache_hits_total", "REST requests whose statement was compiled before.",
+		func() float64 { return float64(restHandler.PlanHits.Load()) })
+	s.metrics.counter("basalt_plan_cache_misses_total", "REST requests whose statement had to be compiled.",
+		func() float64 { return float64(restHandler.PlanMisses.Load()) })
+	s.metrics.gauge("basalt_body_memory_bytes", "Memory taken for large request bodies.",
+		func() float64 { return float64(bodies.Taken()) })
+	s.metrics.gauge("basalt_pool_connections", "Connections to PostgreSQL that are open.",
+		func() float64 { return float64(db.Stats().Open) })
+	s.metrics.gauge("basalt_pool_connections_in_use", "Connections to PostgreSQL that serve a request.",
+		func() float64 { return float64(db.Stats().InUse) })
+	s.metrics.gauge("basalt_pool_waiting", "Requests that wait for a connection.",
+		func() float64 { return float64(db.Stats().Waiting) })
+	s.metrics.counter("basalt_flights_total", "Requests that were given a place in the pool.",
+		func() float64 { return float64(db.Stats().Flights) })
+	s.metrics.counter("basalt_pool_refused_total", "Requests that got no connection in time.",
+		func() float64 { return float64(db.Stats().Refused) })
+	s.metrics.counter("basalt_pool_wait_seconds_total", "Time that requests have waited for a connection.",
+		func() float64 { return db.Stats().WaitTime.Seconds() })
+	s.metrics.counter("basalt_pool_unavailable_total", "Requests that PostgreSQL was not there for.",
+		func() float64 { return float64(db.Stats().Unavailable) })
+	s.metrics.counter("basalt_pool_repeated_total", "Reads sent again because their connection broke.",
+		func() float64 { return float64(db.Stats().Repeated) })
+	s.metrics.gauge("basalt_catalog_version", "Version of the schema cache, growing with each load.",
+		func() float64 { return float64(catalogs.Stats().Version) })
+	s.metrics.gauge("basalt_catalog_load_seconds", "How long the last load of the schema cache took.",
+		func() float64 { return catalogs.Stats().Duration.Seconds() })
+	gate := s.project.Auth.Gate()
+	s.metrics.gauge("basalt_argon2_running", "Passwords being hashed.",
+		func() float64 { return float64(gate.Stats().Running) })
+	s.metrics.gauge("basalt_argon2_waiting", "Requests that wait to hash a password.",
+		func() float64 { return float64(gate.Stats().Queued) })
+	s.metrics.counter("basalt_argon2_refused_total", "Requests that were refused because too many waited.",
+		func() float64 { return float64(gate.Stats().Refused) })
 }

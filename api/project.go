@@ -3,6 +3,9 @@ package api
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -31,26 +34,56 @@ type Project struct {
 // startPatience is how long a start waits for a database that does not answer yet.
 const startPatience = 30 * time.Second
 
-// prepare brings a database to the schema that this version needs.
-func prepare(ctx context.Context, url string, log zerolog.Logger) error {
+// prepare brings a database to the schema that this version needs. It gives the password of the user that requests
+// connect as, which is empty when that is the user of the URL.
+func prepare(ctx context.Context, url string, managed bool, log zerolog.Logger) (password string, err error) {
 	conn, err := connect(ctx, url, log)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+	if err := migrate(ctx, conn, log); err != nil {
+		return "", err
+	}
+	switch {
+	case managed:
+		password = requestPassword(conn.Config().Password)
+		return password, migrations.RequestLogin(ctx, conn, password)
+	case conn.PgConn().ParameterStatus("is_superuser") == "on":
+		log.Warn().Msg("requests connect as a superuser, and any function that they run can return to it: " +
+			"let --database-url name a user without that power")
+	}
+	return "", nil
+}
+
+// requestPassword derives a password from the superuser's, so that all processes of a data folder know the same one
+// and it is stored nowhere.
+func requestPassword(superuser string) string {
+	mac := hmac.New(sha256.New, []byte(superuser))
+	mac.Write([]byte(migrations.RequestUser))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// migrate applies what is missing of the system schema.
+func migrate(ctx context.Context, conn *pgx.Conn, log zerolog.Logger) error {
 	report, err := migrations.Up(ctx, conn, migrations.Options{
 		Progress: func(name string) { log.Info().Str("file", name).Msg("apply system migration") },
 	})
 	if err != nil {
 		return fmt.Errorf("apply system migrations: %w", err)
 	}
+	needed := 0
 	for _, missing := range report.Missing {
 		event := log.Warn()
-		if missing.Optional {
-			event = log.Info()
+		if !missing.Optional {
+			event = log.Error()
+			needed++
 		}
 		event.Str("what", missing.What).Str("why", missing.Why).Str("sql", missing.SQL).
 			Msg("the database user may not do this; let an owner run the SQL")
+	}
+	if needed > 0 {
+		return fmt.Errorf("the database user may not do all that is needed: let an owner run the SQL that the log gives with each error (%d), then start again", needed)
 	}
 	return nil
 }
@@ -78,11 +111,15 @@ func connect(ctx context.Context, url string, log zerolog.Logger) (*pgx.Conn, er
 }
 
 // open connects the parts of a project over a prepared database.
-func open(ctx context.Context, s *Settings, url, apiURL string, log zerolog.Logger) (*Project, error) {
-	db, err := store.Open(ctx, store.Options{
+func open(ctx context.Context, s *Settings, url, password, apiURL string, log zerolog.Logger) (*Project, error) {
+	options := store.Options{
 		URL: url, PoolSize: int32(s.PoolSize), MaxWaiting: s.PoolWait, AcquireTimeout: s.PoolTimeout,
 		StatementTimeout: s.StatementTimeout, ApplicationName: "basalt", Log: log,
-	})
+	}
+	if password != "" {
+		options.RequestUser, options.RequestPassword = migrations.RequestUser, password
+	}
+	db, err := store.Open(ctx, options)
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +152,15 @@ func open(ctx context.Context, s *Settings, url, apiURL string, log zerolog.Logg
 		},
 	})
 	p.Auth = accountsOf(p, s, apiURL, log)
-	p.identity = identity{keys: p.Keys, verifier: p.Verifier, anonymous: auth.Nobody()}
+	p.identity = identity{verifier: p.Verifier, anonymous: auth.Nobody()}
 	return p, nil
+}
+
+// accountsOf makes the rules of accounts as the settings ask.
+func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
+	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
+		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL,
+		Autoconfirm: s.autoconfirm(),
+		LimitsOff:   s.Limits == "off", Log: log,
+	})
 }

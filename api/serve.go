@@ -30,6 +30,10 @@ func Serve(ctx context.Context, s Settings, build Build, out io.Writer, logFile 
 	log, logs := newLogger(&s, logFile)
 	defer logs.Close()
 	server, err := Start(ctx, s, build, log, logFile)
+	if ctx.Err() != nil && err != nil {
+		log.Info().Err(err).Msg("stopped before the start was complete")
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -77,10 +81,11 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 	if err != nil {
 		return nil, err
 	}
-	if err := prepare(ctx, url, log); err != nil {
+	password, err := prepare(ctx, url, postgres != nil, log)
+	if err != nil {
 		return nil, err
 	}
-	if server.project, err = open(ctx, &s, url, server.URL, log); err != nil {
+	if server.project, err = open(ctx, &s, url, password, server.URL, log); err != nil {
 		return nil, err
 	}
 	server.closers = append(server.closers, server.project.DB.Close)
@@ -130,6 +135,9 @@ func warn(s *Settings, log zerolog.Logger) {
 	if s.Limits == "off" {
 		log.Warn().Msg("rate limits are off: for tests only")
 	}
+	if !s.autoconfirm() {
+		log.Warn().Msg("sign-ups wait for a confirmation by e-mail, but no mail is sent: confirm accounts with the service key, or set --autoconfirm=true")
+	}
 	if host, _, _ := net.SplitHostPort(s.Listen); host != "localhost" && s.PublicURL == "" {
 		if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
 			log.Warn().Msg("listening beyond this machine in clear text: put TLS in front and set --public-url")
@@ -161,15 +169,6 @@ func (s *Server) database(ctx context.Context, progress io.Writer) (string, *man
 	}
 	s.closers = append(s.closers, func() { os.Remove(file) })
 	return postgres.URL(), postgres, nil
-}
-
-// accountsOf makes the rules of accounts as the settings ask.
-func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
-	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
-		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL,
-		Autoconfirm: s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == "",
-		LimitsOff:   s.Limits == "off", Log: log,
-	})
 }
 
 // serve serves HTTP until ctx ends, then drains for at most the shutdown timeout.
@@ -220,8 +219,13 @@ func announce(out io.Writer, log zerolog.Logger, s *Settings, apiURL string, key
 }
 
 func keysArguments(s *Settings) string {
-	if s.DatabaseURL != "" || s.Data == "./basalt_data" {
+	switch {
+	case s.DatabaseURL != "" && os.Getenv("DATABASE_URL") != s.DatabaseURL && os.Getenv(EnvName("database-url")) != s.DatabaseURL:
+		return " --database-url …"
+	case s.DatabaseURL != "" || s.Data == "./basalt_data":
 		return ""
+	case strings.ContainsAny(s.Data, " '\"$`\\&;|<>()*?"):
+		return " --data '" + strings.ReplaceAll(s.Data, "'", `'\''`) + "'"
 	}
 	return " --data " + s.Data
 }

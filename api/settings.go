@@ -1,7 +1,9 @@
 package api
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/netip"
 	"net/url"
@@ -19,6 +21,7 @@ import (
 
 	"basalt/auth"
 	"basalt/auth/token"
+	"basalt/store/managed"
 )
 
 // Settings are all settings of `basalt serve`. Each field is a flag of the name in its tag and an environment
@@ -97,7 +100,13 @@ type SettingError struct {
 }
 
 func (e *SettingError) Error() string {
-	return fmt.Sprintf("setting --%s (%s): %s", e.Flag, EnvName(e.Flag), e.Reason)
+	names := EnvName(e.Flag)
+	for field := range reflect.TypeFor[Settings]().Fields() {
+		if second := field.Tag.Get("env"); second != "" && field.Tag.Get("flag") == e.Flag {
+			names += " or " + second
+		}
+	}
+	return fmt.Sprintf("setting --%s (%s): %s", e.Flag, names, e.Reason)
 }
 
 // EnvName gives the environment variable of a flag.
@@ -223,8 +232,14 @@ func (s *Settings) Check() error {
 	if _, portErr := strconv.ParseUint(port, 10, 16); err != nil || portErr != nil {
 		return &SettingError{"listen", fmt.Sprintf("%q is not host:port", s.Listen)}
 	}
+	if s.Data == "" {
+		return &SettingError{"data", "a folder is needed, such as ./basalt_data"}
+	}
 	if err := s.CheckDatabaseURL(); err != nil {
 		return err
+	}
+	if s.PostgresPort > 65535 {
+		return &SettingError{"postgres-port", fmt.Sprintf("%d is no port", s.PostgresPort)}
 	}
 	if s.PoolSize == 0 {
 		s.PoolSize = max(8, 4*runtime.GOMAXPROCS(0))
@@ -243,8 +258,8 @@ func (s *Settings) Check() error {
 			return &SettingError{"schemas", fmt.Sprintf("the schema %s must not be exposed", schema)}
 		}
 	}
-	if s.JWTSecret != "" && len(s.JWTSecret) < 32 {
-		return &SettingError{"jwt-secret", fmt.Sprintf("it has %d bytes, 32 are the least (RFC 7518 §3.2)", len(s.JWTSecret))}
+	if s.JWTSecret != "" && len(s.JWTSecret) < auth.MinSecretLength {
+		return &SettingError{"jwt-secret", fmt.Sprintf("it has %d bytes, %d are the least (RFC 7518 §3.2)", len(s.JWTSecret), auth.MinSecretLength)}
 	}
 	for flag, address := range map[string]string{"site-url": s.SiteURL, "public-url": s.PublicURL} {
 		if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
@@ -279,14 +294,30 @@ func (s *Settings) Check() error {
 }
 
 // CheckDatabaseURL refuses a --database-url that cannot be read. It does not repeat it: there may be a password in it.
+// The address of the managed PostgreSQL stands for none while that is down: a shell that took it over from `basalt keys
+// --env` would else wait for a server that nobody starts.
 func (s *Settings) CheckDatabaseURL() error {
 	if s.DatabaseURL == "" {
 		return nil
 	}
-	if _, err := pgconn.ParseConfig(s.DatabaseURL); err != nil {
+	config, err := pgconn.ParseConfig(s.DatabaseURL)
+	if missing := new(fs.PathError); errors.As(err, &missing) { // a certificate or key that it names
+		return &SettingError{"database-url", missing.Error()}
+	}
+	if err != nil {
 		return &SettingError{"database-url", "it is not a PostgreSQL URL such as postgres://user:password@host:5432/name"}
 	}
+	if managed.IsSocketFolder(s.Data, config.Host) {
+		if _, running, err := managed.AttachURL(s.Data); err == nil && !running {
+			s.DatabaseURL = ""
+		}
+	}
 	return nil
+}
+
+// autoconfirm tells whether a sign-up needs no confirmation.
+func (s *Settings) autoconfirm() bool {
+	return s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == ""
 }
 
 // urlFile holds, in the data folder, the address of the server that runs over it.
@@ -296,6 +327,12 @@ const urlFile = "api-url"
 func (s *Settings) URL(address string) string {
 	if s.PublicURL != "" {
 		return strings.TrimSuffix(s.PublicURL, "/")
+	}
+	// An address that stands for all of the machine's is none to connect to.
+	if host, port, err := net.SplitHostPort(address); err == nil {
+		if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+			return "http://127.0.0.1:" + port
+		}
 	}
 	return "http://" + address
 }

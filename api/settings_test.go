@@ -2,6 +2,8 @@ package api_test
 
 import (
 	"errors"
+	"net/url"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -93,6 +95,7 @@ func TestSettingsThatCannotBeAreRefusedByName(t *testing.T) {
 		{"a switch of another word", nil, []string{"--require-filters=maybe"}, "--require-filters"},
 		{"a number of the environment", map[string]string{"BASALT_MAX_ROWS": "abc"}, nil, "--max-rows"},
 		{"a duration of the environment", map[string]string{"BASALT_IDLE_TIMEOUT": "soon"}, nil, "--idle-timeout"},
+		{"a secret of the second variable", map[string]string{"JWT_SECRET": "short"}, nil, "or JWT_SECRET"},
 		{"a number of the environment, by the variable's name", map[string]string{"BASALT_POOL_WAIT": "x"}, nil, "BASALT_POOL_WAIT"},
 		{"an address without a port", nil, []string{"--listen=localhost"}, "--listen"},
 		{"a port that is none", nil, []string{"--listen=localhost:99999"}, "--listen"},
@@ -103,6 +106,7 @@ func TestSettingsThatCannotBeAreRefusedByName(t *testing.T) {
 		{"a secret that can be guessed", nil, []string{"--jwt-secret=" + secret}, "--jwt-secret"},
 		{"a database that is no URL", nil, []string{"--database-url=" + secret}, "--database-url"},
 		{"a database whose URL is malformed", nil, []string{"--database-url=postgres://u:" + secret + "@h:port/d"}, "--database-url"},
+		{"a certificate that is not there", nil, []string{"--database-url=postgres://u:" + secret + "@h/d?sslmode=verify-full&sslrootcert=/none.pem"}, "/none.pem"},
 		{"a database of the environment", map[string]string{"DATABASE_URL": "postgres://u:" + secret + "@h:port/d"}, nil, "--database-url"},
 		{"a port of the managed database beside another", nil, []string{"--database-url=postgres://u@h/d", "--postgres-port=5"}, "--postgres-port"},
 		{"a role's place that is none", nil, []string{"--jwt-role-claim=$"}, "--jwt-role-claim"},
@@ -166,6 +170,31 @@ func TestSizesAreWrittenAsTheyAreRead(t *testing.T) {
 		s, _, err := bind(t, nil, "--answer-memory", text)
 		if err != nil || s.AnswerMemory != want || s.AnswerMemory.String() != text {
 			t.Errorf("%s: %d, %s, %v", text, s.AnswerMemory, s.AnswerMemory, err)
+		}
+	}
+}
+
+func TestTheAddressOfTheManagedDatabaseStandsForNone(t *testing.T) {
+	data := t.TempDir()
+	own := "postgres://postgres:x@/postgres?port=5432&host=" + url.QueryEscape(filepath.Join(data, "postgres"))
+	s, _, err := bind(t, map[string]string{"DATABASE_URL": own}, "--data", data)
+	if err != nil || s.DatabaseURL != "" {
+		t.Errorf("%q, %v", s.DatabaseURL, err)
+	}
+	s, _, err = bind(t, map[string]string{"DATABASE_URL": own}, "--data", t.TempDir())
+	if err != nil || s.DatabaseURL != own {
+		t.Errorf("another folder's: %q, %v", s.DatabaseURL, err)
+	}
+}
+
+func TestAnAddressForAllNetworksIsShownAsOneToConnectTo(t *testing.T) {
+	var s api.Settings
+	for address, want := range map[string]string{
+		"0.0.0.0:80": "http://127.0.0.1:80", "[::]:80": "http://127.0.0.1:80", ":80": "http://127.0.0.1:80",
+		"localhost:80": "http://localhost:80", "[::1]:80": "http://[::1]:80", "10.0.0.1:80": "http://10.0.0.1:80",
+	} {
+		if got := s.URL(address); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
 		}
 	}
 }

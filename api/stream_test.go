@@ -278,7 +278,7 @@ func TestClientsThatLeaveTakeTheirQueryWithThem(t *testing.T) {
 		conn.Close()
 		left := time.Now()
 		apitest.Until(t, name+" is cancelled", func() bool { return running() == 0 })
-		if took := time.Since(left); took > 3*time.Second {
+		if took := time.Since(left); took > 30*time.Second {
 			t.Errorf("%s ran for %s without anybody", name, took)
 		}
 	}
@@ -339,7 +339,7 @@ func TestSlowSendersAreCut(t *testing.T) {
 	if answer := s.Do(t, "GET", "/rest/v1/thing?select=id", ""); answer.Body != `[{"id":1}]` {
 		t.Errorf("a good client beside them: %d %s", answer.Status, answer.Body)
 	}
-	deadline := time.Now().Add(15 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for i, conn := range conns {
 		if err := conn.SetReadDeadline(deadline); err != nil {
 			t.Fatal(err)

@@ -5,73 +5,23 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"basalt/auth/limit"
 )
 
 const (
-	// userOfToken adds whether the token's session is alive, and its assurance level.
-	userOfToken = `
-select` + userColumns + `,
-    $2 = '00000000-0000-0000-0000-000000000000' or coalesce(s.not_after > now(), s.id is not null),
-    coalesce(s.aal::text, 'aal1')
-from auth.users u
-left join auth.sessions s on s.id = $2 and s.user_id = u.id
-where u.id = $1
-and u.deleted_at is null`
-
-	changeUser = `
-update auth.users
-set encrypted_password = coalesce($2, encrypted_password),
-    raw_user_meta_data = (coalesce(raw_user_meta_data, '{}') || $3::jsonb) - $4::text[],
-    updated_at = $5
-where id = $1
-and deleted_at is null`
-
-	// changeEmail makes an address the account's own at once. An account without any
-	// credential becomes a lasting one by it.
-	changeEmail = `
-update auth.users
-set email = $2,
-    email_confirmed_at = $3,
-    email_change = '',
-    is_anonymous = false,
-    raw_app_meta_data = case when is_anonymous then $4 else raw_app_meta_data end,
-    raw_user_meta_data = coalesce(raw_user_meta_data, '{}') || $5::jsonb,
-    updated_at = $3
-where id = $1
-and deleted_at is null`
-
-	changeEmailIdentity = `
-insert into auth.identities as i (id, provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
-values (gen_random_uuid(), $1::uuid::text, $1::uuid, $2, 'email', $3, $3, $3)
-on conflict (provider_id, provider) do update
-set identity_data = i.identity_data || excluded.identity_data,
-    updated_at = excluded.updated_at
-where i.user_id = excluded.user_id`
-
-	// Whoever holds an older session or an unread link must not outlive the credential
-	// that was changed.
+	// Whoever holds an older session must not outlive the password that was changed.
 	endOtherSessions = `
 delete from auth.sessions
 where user_id = $1
 and id <> $2`
 
-	voidLinks = `
-with void as (
-    delete from auth.one_time_tokens
-    where user_id = $1
-)
-update auth.users
-set confirmation_token = '',
-    recovery_token = '',
-    email_change_token_new = '',
-    email_change_token_current = '',
-    reauthentication_token = ''
+	lockUser = `
+select
+from auth.users
 where id = $1
-and concat(confirmation_token, recovery_token, email_change_token_new, email_change_token_current, reauthentication_token) <> ''`
+for update`
 )
 
 // UserChange is what a user changes about themselves. Empty fields change nothing.
@@ -97,20 +47,30 @@ func (s *Service) userOf(ctx context.Context, p *Principal) (*User, string, erro
 	if refusal := namesUser(p); refusal != nil {
 		return nil, "", refusal
 	}
-	var alive bool
-	var level string
-	u, err := scanUser(s.pool.QueryRow(ctx, userOfToken, p.UserID, p.SessionID), &alive, &level)
+	l, err := s.lookups.of(ctx, p)
+	if err := l.refusal(err); err != nil {
+		return nil, "", err
+	}
+	return l.user, l.level, nil
+}
+
+// refusal is why a token that was good is not any more, or what went wrong with the lookup.
+func (l *lookup) refusal(err error) error {
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return nil, "", deny(CodeUserNotFound, "User from sub claim in JWT does not exist")
+		return userOfTokenGone()
 	case err != nil:
-		return nil, "", err
-	case u.banned:
-		return nil, "", deny(CodeUserBanned, "User is banned")
-	case !alive:
-		return nil, "", deny(CodeSessionNotFound, "Session from session_id claim in JWT does not exist")
+		return err
+	case l.user.banned:
+		return deny(CodeUserBanned, "User is banned")
+	case !l.alive:
+		return deny(CodeSessionNotFound, "Session from session_id claim in JWT does not exist")
 	}
-	return u, level, nil
+	return nil
+}
+
+func userOfTokenGone() *Error {
+	return deny(CodeUserNotFound, "User from sub claim in JWT does not exist")
 }
 
 // UpdateUser changes the account behind a token.
@@ -131,7 +91,7 @@ func (s *Service) updateUser(ctx context.Context, caller Caller, p *Principal, i
 	if in.Phone != "" && in.Phone != u.Phone {
 		return nil, refuse(CodePhoneProviderDisabled, "Phone numbers cannot be changed: the phone provider is disabled")
 	}
-	data, refusal := userData(in.Data)
+	data, refusal := readMetadata("data", in.Data, maxUserMetadata)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -139,7 +99,7 @@ func (s *Service) updateUser(ctx context.Context, caller Caller, p *Principal, i
 	if refusal != nil {
 		return nil, refusal
 	}
-	if (email != "" || in.Password != "") && level == "aal1" && u.hasVerifiedFactor() {
+	if (email != nil || in.Password != "") && level == "aal1" && u.hasVerifiedFactor() {
 		return nil, &Error{
 			Code:    CodeInsufficientAAL,
 			Message: "AAL2 session is required to update email or password when MFA is enabled.",
@@ -149,24 +109,24 @@ func (s *Service) updateUser(ctx context.Context, caller Caller, p *Principal, i
 	if err != nil {
 		return nil, err
 	}
-	return s.writeChange(ctx, p, u.ID, email, hash, data)
+	return s.writeChange(ctx, p, change{hash: hash, email: email, confirm: email != nil, user: data, at: now()})
 }
 
-// newEmail gives the address that the account shall have; empty is no change.
-func (s *Service) newEmail(u *User, text string) (string, *Error) {
+// newEmail gives the address that the account shall have; nil is no change.
+func (s *Service) newEmail(u *User, text string) (*string, *Error) {
 	if text == "" {
-		return "", nil
+		return nil, nil
 	}
 	email, refusal := normalizeEmail(text)
 	switch {
 	case refusal != nil:
-		return "", refusal
+		return nil, refusal
 	case email == u.Email:
-		return "", nil
+		return nil, nil
 	case !s.options.Autoconfirm:
-		return "", refuse(CodeFeatureDisabled, "Changing the email address needs its confirmation by mail, which is not available on this server")
+		return nil, refuse(CodeFeatureDisabled, "Changing the email address needs its confirmation by mail, which is not available on this server")
 	}
-	return email, nil
+	return &email, nil
 }
 
 // newPassword judges and hashes the password that the account shall have; nil is no change.
@@ -210,46 +170,34 @@ func (s *Service) newPassword(ctx context.Context, caller Caller, u *User, in Us
 	return &hash, nil
 }
 
-func (s *Service) writeChange(ctx context.Context, p *Principal, id uuid.UUID, email string, hash *string, data map[string]json.RawMessage) (*User, error) {
-	set, drop, err := change(data)
-	if err != nil {
-		return nil, unexpected("The metadata could not be written", err)
-	}
-	at := now()
-	batch := &pgx.Batch{}
-	batch.Queue(changeUser, id, hash, set, drop, at)
-	if email != "" {
-		known, err := emailMetadata(map[string]json.RawMessage{}, id, email, true)
-		if err != nil {
-			return nil, err
-		}
-		batch.Queue(changeEmail, id, email, at, appMetadata("email"), known)
-		batch.Queue(changeEmailIdentity, id, known, at)
-	}
-	if hash != nil {
-		batch.Queue(endOtherSessions, id, p.SessionID)
-	}
-	if hash != nil || email != "" {
-		batch.Queue(voidLinks, id)
-	}
-	return s.writeAndRead(ctx, batch, id, deny(CodeUserNotFound, "User from sub claim in JWT does not exist"))
-}
-
-// writeAndRead sends changes and reads the account back in the same flight.
-func (s *Service) writeAndRead(ctx context.Context, batch *pgx.Batch, id uuid.UUID, gone *Error) (*User, error) {
+// writeChange makes a change of the account behind a token, if the token is still good. A password takes its time to
+// be hashed; a session that was ended meanwhile, by the owner who throws a thief out say, must not finish what it
+// began. So the account is locked before it is looked at again: what others changed is then there to be seen.
+func (s *Service) writeChange(ctx context.Context, p *Principal, c change) (*User, error) {
 	var u *User
-	batch.Queue(userByID, id).QueryRow(func(row pgx.Row) error {
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		l := &lookup{principal: p}
+		again := &pgx.Batch{}
+		again.Queue(lockUser, p.UserID)
+		again.Queue(userOfToken, p.UserID, p.SessionID).QueryRow(l.scan)
+		if err := l.refusal(tx.SendBatch(ctx, again).Close()); err != nil {
+			return err
+		}
+		if len(c.user) > 0 && c.user.merged(l.user.UserMetadata) > maxUserMetadata {
+			return tooLarge("user_metadata", maxUserMetadata)
+		}
+		batch := &pgx.Batch{}
+		if err := c.queue(batch, p.UserID); err != nil {
+			return err
+		}
+		if c.hash != nil {
+			batch.Queue(endOtherSessions, p.UserID, p.SessionID)
+		}
 		var err error
-		u, err = scanUser(row)
+		u, err = writeAndRead(ctx, tx, batch, p.UserID, userOfTokenGone())
 		return err
 	})
-	err := s.send(ctx, batch)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return nil, gone
-	case isUniqueViolation(err, "users_email_partial_key"):
-		return nil, refuse(CodeEmailExists, "A user with this email address has already been registered")
-	case err != nil:
+	if err != nil {
 		return nil, saveFailed("Error updating user", err)
 	}
 	return u, nil

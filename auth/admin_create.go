@@ -3,7 +3,10 @@ package auth
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -28,6 +31,9 @@ with signed as (
 insert into auth.identities (id, provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
 select gen_random_uuid(), id::text, id, $11, 'email', $9, $9, $9
 from signed`
+
+// maxName is the length of the columns for an account's role and audience.
+const maxName = 255
 
 // AdminCreateUser makes an account without a session and without a mail.
 func (s *Service) AdminCreateUser(ctx context.Context, caller Caller, in AdminUser) (*User, error) {
@@ -54,7 +60,10 @@ func (s *Service) adminCreate(ctx context.Context, in AdminUser) (*User, error) 
 	if refusal != nil {
 		return nil, refusal
 	}
-	data, refusal := userData(in.UserMetadata)
+	if refusal := in.checkNames(); refusal != nil {
+		return nil, refusal
+	}
+	data, refusal := readMetadata("user_metadata", in.UserMetadata, maxUserMetadata)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -80,23 +89,23 @@ func (s *Service) adminCreate(ctx context.Context, in AdminUser) (*User, error) 
 	if confirmed {
 		confirmedAt = &at
 	}
-	identity, err := emailMetadata(map[string]json.RawMessage{}, id, email, confirmed)
+	identity, err := emailMetadata(id, email, confirmed).text()
 	if err != nil {
 		return nil, err
 	}
-	metadata, err := json.Marshal(data)
+	userText, err := data.text()
 	if err != nil {
-		return nil, unexpected("The metadata could not be written", err)
+		return nil, err
 	}
-	app["provider"], app["providers"] = json.RawMessage(`"email"`), json.RawMessage(`["email"]`)
-	appText, err := json.Marshal(app)
+	maps.Copy(app, appMetadata("email"))
+	appText, err := app.text()
 	if err != nil {
-		return nil, unexpected("The metadata could not be written", err)
+		return nil, err
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(adminInsert, id, or(in.Audience, audience), or(in.Role, RoleAuthenticated), email, hash, confirmedAt,
-		appText, metadata, at, bannedUntil, identity)
-	u, err := s.writeAndRead(ctx, batch, id, userNotFound())
+		appText, userText, at, bannedUntil, identity)
+	u, err := writeAndRead(ctx, s.pool, batch, id, userNotFound())
 	if isUniqueViolation(err, "users_pkey") {
 		return nil, refuse(CodeUserAlreadyExists, "A user with this id already exists")
 	}
@@ -110,11 +119,24 @@ func or(text *string, otherwise string) string {
 	return *text
 }
 
+// checkNames refuses names that no account can have.
+func (in AdminUser) checkNames() *Error {
+	for field, name := range map[string]*string{"role": in.Role, "aud": in.Audience} {
+		if name != nil && (len(*name) > maxName || strings.ContainsFunc(*name, unicode.IsControl)) {
+			return refuse(CodeValidationFailed, field+" is not a name")
+		}
+	}
+	if in.ID != nil && *in.ID == uuid.Nil {
+		return refuse(CodeValidationFailed, "id must not be the nil UUID: it stands for nobody")
+	}
+	return nil
+}
+
 // adminMetadata reads app_metadata; `provider` and `providers` follow from the identities.
-func adminMetadata(text json.RawMessage) (map[string]json.RawMessage, *Error) {
-	app, refusal := userData(text)
+func adminMetadata(text json.RawMessage) (metadata, *Error) {
+	app, refusal := readMetadata("app_metadata", text, maxAppMetadata)
 	if refusal != nil {
-		return nil, refuse(CodeValidationFailed, "app_metadata must be a JSON object")
+		return nil, refusal
 	}
 	delete(app, "provider")
 	delete(app, "providers")

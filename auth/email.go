@@ -20,7 +20,7 @@ func normalizeEmail(text string) (string, *Error) {
 	local, domain, found := strings.Cut(address, "@")
 	if len(address) > maxEmail || !found || local == "" || !plausibleDomain(domain) ||
 		strings.ContainsFunc(address, func(r rune) bool {
-			return unicode.IsControl(r) || unicode.IsSpace(r) || r == unicode.ReplacementChar || strings.ContainsRune(`<>(),;:\"[]`, r)
+			return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) || r == unicode.ReplacementChar || strings.ContainsRune(`<>(),;:\"[]`, r)
 		}) {
 		return "", refuse(CodeValidationFailed, "Unable to validate email address: invalid format")
 	}

@@ -23,11 +23,13 @@ type Mail struct {
 	Link Secret
 }
 
-// mail sends a message. Without a way to send, the log is the outbox: whoever may read it
-// can follow the links.
+// mail sends a message. Without a way to send, the log is the outbox: its links are secrets that
+// nobody could follow otherwise, and whoever may read the log can. That is a state to mend, so it
+// is a warning, which is seen at all usual levels.
 func (s *Service) mail(ctx context.Context, m Mail) error {
 	if s.options.Mail == nil {
-		s.log.Info().Str("to", m.To).Str("kind", string(m.Kind)).Str("link", m.Link.Reveal()).Msg("mail")
+		s.log.Warn().Str("to", m.To).Str("kind", string(m.Kind)).Str("link", m.Link.Reveal()).
+			Msg("a mail is written here because there is no way to send it")
 		return nil
 	}
 	if err := s.options.Mail(ctx, m); err != nil {

@@ -27,8 +27,6 @@ type Principal struct {
 	SessionID uuid.UUID
 	// ExpiresAt is when the token ends; zero without a token.
 	ExpiresAt time.Time
-	// Anonymous is set when no token was given: what is forbidden is then 401 rather than 403.
-	Anonymous bool
 	// APIKeyOnly is set when the token is one of the project's own API keys and so names no user.
 	APIKeyOnly bool
 	// Subject is the token's `sub` as it stands there.
@@ -37,7 +35,7 @@ type Principal struct {
 
 // Nobody is the principal of a request without a token.
 func Nobody() *Principal {
-	return &Principal{Role: RoleAnon, Claims: `{"role":"anon"}`, Anonymous: true}
+	return &Principal{Role: RoleAnon, Claims: `{"role":"anon"}`}
 }
 
 // Administers tells whether the principal may use the admin part of the accounts API. Only

@@ -2,9 +2,7 @@ package auth
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,26 +17,24 @@ const (
 	readRefresh = `
 select` + userColumns + `,
     r.token,
-    coalesce(r.revoked, false),
+    r.revoked,
     extract(epoch from clock_timestamp() - r.updated_at)::float8,
     s.id,
-    coalesce(s.aal::text, 'aal1'),
-    coalesce(s.not_after <= clock_timestamp(), false),
-    coalesce((
+    coalesce(s.aal, 'aal1'),
+    s.not_after <= clock_timestamp(),
+    (
         select h.token
         from auth.refresh_tokens h
         where h.session_id = s.id
         and h.revoked is not true
         order by h.id desc
         limit 1
-    ), ''),
-    (
-        select json_agg(json_build_object(
-            'method', a.authentication_method,
-            'timestamp', floor(extract(epoch from a.updated_at))::bigint
-        ) order by a.updated_at desc)
+    ),
+    array(
+        select row(a.authentication_method, a.updated_at)
         from auth.mfa_amr_claims a
         where a.session_id = s.id
+        order by a.updated_at desc
     )
 from auth.refresh_tokens r
 join auth.sessions s on s.id = r.session_id
@@ -176,22 +172,23 @@ func (s *Service) refresh(ctx context.Context, caller Caller, refresh Secret) (*
 // present finds a refresh token.
 func (s *Service) present(ctx context.Context, refresh Secret) (*presented, error) {
 	p := &presented{}
-	var age float64
-	var methods []byte
-	var err error
-	p.user, err = scanUser(s.pool.QueryRow(ctx, readRefresh, candidates(refresh)),
-		&p.stored, &p.revoked, &age, &p.sessionID, &p.level, &p.over, &p.head, &methods)
+	err := s.pool.QueryRow(ctx, readRefresh, candidates(refresh)).Scan(reader(func(r *row) {
+		p.user, p.stored, p.revoked = r.user(), r.text(), r.flag()
+		p.age = time.Duration(r.number() * float64(time.Second))
+		p.sessionID, p.level, p.over, p.head = r.id(), r.text(), r.flag(), r.text()
+		r.records(func(r *row) {
+			method := methodClaim{Method: r.text()}
+			if at := r.time(); at != nil {
+				method.Timestamp = at.Unix()
+			}
+			p.methods = append(p.methods, method)
+		})
+	}))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, refuse(CodeRefreshTokenNotFound, "Invalid Refresh Token: Refresh Token Not Found")
 	}
 	if err != nil {
 		return nil, err
-	}
-	p.age = time.Duration(age * float64(time.Second))
-	if len(methods) > 0 {
-		if err := json.Unmarshal(methods, &p.methods); err != nil {
-			return nil, fmt.Errorf("read authentication methods: %w", err)
-		}
 	}
 	return p, nil
 }

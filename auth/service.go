@@ -61,6 +61,7 @@ const (
 // Service runs the flows of one project's accounts.
 type Service struct {
 	pool     *pgxpool.Pool
+	lookups  *lookups
 	keys     *Keys
 	options  Options
 	policy   *password.Policy
@@ -86,6 +87,7 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	chain.Write([]byte("basalt refresh token chain"))
 	return &Service{
 		pool:     pool,
+		lookups:  newLookups(pool),
 		keys:     keys,
 		options:  o,
 		policy:   password.NewPolicy(o.MinPasswordLength),
@@ -208,21 +210,18 @@ func (s *Service) gated(ctx context.Context, work func()) error {
 	return err
 }
 
-// event writes one line for what happened to an account. It names the user by id alone.
+// event writes one line for what happened to an account. It names the user by id alone. Why
+// something failed is logged where the failure is answered.
 func (s *Service) event(caller Caller, what string, user uuid.UUID, err error) {
-	line := s.log.Info()
 	result := "ok"
 	var refusal *Error
 	switch {
 	case errors.As(err, &refusal):
 		result = string(refusal.Code)
-		if refusal.Code == CodeUnexpectedFailure {
-			line = s.log.Error().AnErr("error", refusal.Cause)
-		}
 	case err != nil:
-		line = s.log.Error().AnErr("error", err)
 		result = "failed"
 	}
+	line := s.log.Info()
 	if user != uuid.Nil {
 		line = line.Stringer("user_id", user)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -133,6 +134,9 @@ func (s *Service) issue(u *User, refresh Secret, st standing, at time.Time) (*Se
 			Msg("user_metadata is too large for an access token and is left out of it")
 		claims.UserMetadata = json.RawMessage(`{}`)
 		signed, err = s.sign(claims)
+	}
+	if err == nil && len(signed) > token.MaxLength {
+		err = errors.New("app_metadata is too large for an access token")
 	}
 	if err != nil {
 		return nil, unexpected("The access token could not be signed", err)

@@ -136,9 +136,9 @@ func (s *Service) lookUp(ctx context.Context, caller Caller, email string) (*Use
 		guessHit(caller, email),
 		limit.Hit{Rule: siegeRule(), Of: email},
 	)
-	batch.Queue(userToSignIn, email, caller.ip()).QueryRow(func(row pgx.Row) error {
-		var err error
-		if user, err = scanUser(row, &known); errors.Is(err, pgx.ErrNoRows) {
+	batch.Queue(userToSignIn, email, caller.ip()).QueryRow(func(found pgx.Row) error {
+		err := found.Scan(reader(func(r *row) { user, known = r.user(), r.flag() }))
+		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
 		return err
@@ -151,6 +151,9 @@ func (s *Service) lookUp(ctx context.Context, caller Caller, email string) (*Use
 	}
 	if refusal := verdict.Refused(siegeRule()); refusal != nil && !known {
 		return nil, tooOften(refusal)
+	}
+	if email == "" {
+		return nil, nil // the empty address of an account that has none is not a way in
 	}
 	return user, nil
 }

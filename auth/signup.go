@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -112,12 +115,12 @@ type draft struct {
 	signedInAt  *time.Time
 	sentAt      *time.Time
 	token       linkToken
-	app, data   json.RawMessage
+	app, user   json.RawMessage
 	anonymous   bool
 }
 
 func (d draft) parameters() []any {
-	return []any{d.id, d.email, d.hash, d.confirmedAt, d.token.hash, d.sentAt, d.signedInAt, d.app, d.data, d.anonymous}
+	return []any{d.id, d.email, d.hash, d.confirmedAt, d.token.hash, d.sentAt, d.signedInAt, d.app, d.user, d.anonymous}
 }
 
 // SignUp makes an account with an e-mail address and a password, or without any credential.
@@ -135,12 +138,14 @@ func (s *Service) signUp(ctx context.Context, caller Caller, in SignUp) (*Signed
 	if s.options.DisableSignup {
 		return nil, refuse(CodeSignupDisabled, "Signups not allowed for this instance")
 	}
-	data, refusal := userData(in.Data)
+	data, refusal := readMetadata("data", in.Data, maxUserMetadata)
 	if refusal != nil {
 		return nil, refusal
 	}
 	switch {
-	case in.Email == "" && in.Phone != "":
+	case in.Email != "" && in.Phone != "":
+		return nil, refuse(CodeValidationFailed, "Only an email address or phone number should be provided on signup.")
+	case in.Phone != "":
 		return nil, refuse(CodePhoneProviderDisabled, "Phone signups are disabled")
 	case in.Email == "" && in.Password != "":
 		return nil, refuse(CodeValidationFailed, "To signup, please provide your email")
@@ -167,16 +172,39 @@ func (s *Service) signUp(ctx context.Context, caller Caller, in SignUp) (*Signed
 	if err != nil {
 		return nil, err
 	}
-	at := now()
-	d := draft{id: uuid.New(), email: &email, hash: &hash, app: appMetadata("email")}
-	if d.data, err = emailMetadata(data, d.id, email, s.options.Autoconfirm); err != nil {
+	d := draft{id: uuid.New(), email: &email, hash: &hash}
+	if d.app, err = appMetadata("email").text(); err != nil {
 		return nil, err
 	}
+	// The server's word wins over what a client says about itself.
+	maps.Copy(data, emailMetadata(d.id, email, s.options.Autoconfirm))
+	if d.user, err = data.text(); err != nil {
+		return nil, err
+	}
+	for range signUpAttempts {
+		out, err := s.signUpByEmail(ctx, caller, d)
+		if !errors.Is(err, errVanished) {
+			return out, err
+		}
+	}
+	return nil, unexpected("Database error saving new user", errVanished)
+}
+
+// signUpAttempts bounds how often a sign-up begins anew because the account in its way has been deleted.
+const signUpAttempts = 3
+
+// errVanished is a sign-up that found its address taken, and then by nobody. The other reason for that is a trigger
+// that silently leaves the account out.
+var errVanished = errors.New("the address is taken by an account that is not there")
+
+func (s *Service) signUpByEmail(ctx context.Context, caller Caller, d draft) (*SignedUp, error) {
+	at := now()
 	if s.options.Autoconfirm {
 		d.confirmedAt, d.signedInAt = &at, &at
 		return s.signUpConfirmed(ctx, caller, d, MethodPassword, at)
 	}
 	d.sentAt = &at
+	var err error
 	if d.token, err = newLinkToken(); err != nil {
 		return nil, err
 	}
@@ -195,7 +223,7 @@ func (s *Service) admit(ctx context.Context, caller Caller, hits ...limit.Hit) (
 	return verdict.Refused(), nil
 }
 
-func (s *Service) signUpAnonymously(ctx context.Context, caller Caller, data map[string]json.RawMessage) (*SignedUp, error) {
+func (s *Service) signUpAnonymously(ctx context.Context, caller Caller, data metadata) (*SignedUp, error) {
 	if !s.options.Anonymous {
 		return nil, refuse(CodeAnonymousProviderDisabled, "Anonymous sign-ins are disabled")
 	}
@@ -204,12 +232,12 @@ func (s *Service) signUpAnonymously(ctx context.Context, caller Caller, data map
 	} else if refusal != nil {
 		return nil, tooOften(refusal)
 	}
-	text, err := json.Marshal(data)
+	text, err := data.text()
 	if err != nil {
-		return nil, unexpected("The metadata could not be written", err)
+		return nil, err
 	}
 	at := now()
-	d := draft{id: uuid.New(), signedInAt: &at, app: json.RawMessage(`{}`), data: text, anonymous: true}
+	d := draft{id: uuid.New(), signedInAt: &at, app: json.RawMessage(`{}`), user: text, anonymous: true}
 	return s.signUpConfirmed(ctx, caller, d, MethodAnonymous, at)
 }
 
@@ -275,15 +303,15 @@ func (s *Service) insert(ctx context.Context, statement string, parameters []any
 	return user, nil
 }
 
-// taken tells a taken address from an account that a trigger silently left out.
+// taken is the answer to a sign-up that has inserted nothing.
 func (s *Service) taken(ctx context.Context, d draft) error {
 	if d.email == nil {
-		return unexpected("Database error saving new user", nil)
+		return unexpected("Database error saving new user", errVanished)
 	}
 	_, err := scanUser(s.pool.QueryRow(ctx, userByEmail, *d.email))
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return unexpected("Database error saving new user", nil)
+		return errVanished
 	case err != nil:
 		return err
 	}
@@ -305,7 +333,7 @@ func (s *Service) remind(ctx context.Context, caller Caller, d draft, at time.Ti
 	err := s.send(ctx, batch)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return nil, unexpected("Database error saving new user", nil)
+		return nil, errVanished
 	case err != nil:
 		return nil, err
 	case existing.EmailConfirmedAt != nil || verdict.Refused() != nil:
@@ -325,7 +353,7 @@ func (s *Service) remind(ctx context.Context, caller Caller, d draft, at time.Ti
 func invented(d draft, at time.Time) *User {
 	return &User{
 		ID: d.id, Audience: audience, Role: RoleAuthenticated, Email: *d.email,
-		ConfirmationSentAt: &at, AppMetadata: d.app, UserMetadata: d.data, CreatedAt: &at, UpdatedAt: &at,
+		ConfirmationSentAt: &at, AppMetadata: d.app, UserMetadata: d.user, CreatedAt: &at, UpdatedAt: &at,
 	}
 }
 
@@ -334,6 +362,10 @@ func (s *Service) judge(secret Secret) *Error {
 	if len(secret) > password.MaxBytes {
 		return refuse(CodeValidationFailed, "Password is too long")
 	}
+	// JSON readers put this rune in the place of what is no text: different secrets would become the same.
+	if strings.ContainsRune(secret.Reveal(), unicode.ReplacementChar) {
+		return refuse(CodeValidationFailed, "Password holds characters that are none")
+	}
 	if w := s.policy.Check(secret.Reveal()); w != nil {
 		return weak(w)
 	}
@@ -341,19 +373,21 @@ func (s *Service) judge(secret Secret) *Error {
 }
 
 // saveFailed translates what the database says when an account is written. Triggers of the
-// project's owner run there, and what they raise refuses the whole.
+// project's owner run there, and what they raise refuses the whole. That the server is
+// not there, or has no room or time, is no refusal: it stays what it is.
 func saveFailed(message string, err error) error {
+	var own *Error
+	if errors.As(err, &own) {
+		return err
+	}
 	var refusal *pgconn.PgError
-	if !errors.As(err, &refusal) {
+	if !errors.As(err, &refusal) || strings.HasPrefix(refusal.Code, "08") || strings.HasPrefix(refusal.Code, "53") ||
+		strings.HasPrefix(refusal.Code, "57") || refusal.Code == "25006" {
 		return err
 	}
 	switch refusal.Code {
-	case "22P05", "22021", "22P02", "22030":
-		return refuse(CodeValidationFailed, "The data holds text that the database cannot keep")
 	case "40001", "40P01", "55P03":
 		return refuse(CodeConflict, "The account is being changed by another request, try again")
-	case "57014":
-		return refuse(CodeRequestTimeout, "The request took too long")
 	}
 	return unexpected(message, err)
 }

@@ -1,8 +1,9 @@
 package auth
 
 import (
+	"bytes"
 	"encoding/json"
-	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -44,27 +45,27 @@ type User struct {
 
 // Identity is one way in which an account is known: its e-mail address, its account elsewhere.
 type Identity struct {
-	ID           uuid.UUID       `json:"id"`
-	ProviderID   string          `json:"provider_id"`
-	UserID       uuid.UUID       `json:"user_id"`
-	Data         json.RawMessage `json:"identity_data"`
-	Provider     string          `json:"provider"`
-	LastSignInAt *time.Time      `json:"last_sign_in_at"`
-	CreatedAt    *time.Time      `json:"created_at"`
-	UpdatedAt    *time.Time      `json:"updated_at"`
-	Email        string          `json:"email"`
+	ID           uuid.UUID
+	ProviderID   string
+	UserID       uuid.UUID
+	Data         json.RawMessage
+	Provider     string
+	LastSignInAt *time.Time
+	CreatedAt    *time.Time
+	UpdatedAt    *time.Time
+	Email        string
 }
 
 // Factor is a second factor of an account, without its secret.
 type Factor struct {
-	ID               uuid.UUID  `json:"id"`
-	CreatedAt        time.Time  `json:"created_at"`
-	UpdatedAt        time.Time  `json:"updated_at"`
-	Status           string     `json:"status"`
-	FriendlyName     string     `json:"friendly_name"`
-	Type             string     `json:"factor_type"`
-	Phone            string     `json:"phone"`
-	LastChallengedAt *time.Time `json:"last_challenged_at"`
+	ID               uuid.UUID
+	CreatedAt        *time.Time
+	UpdatedAt        *time.Time
+	Status           string
+	FriendlyName     string
+	Type             string
+	Phone            string
+	LastChallengedAt *time.Time
 }
 
 // hasVerifiedFactor tells whether changes to credentials need a second factor.
@@ -77,14 +78,13 @@ func (u *User) hasVerifiedFactor() bool {
 	return false
 }
 
-// userColumns are the columns of an account whose row is called u, in the order of scanUser.
-// A ban for ever is written as infinity in dumps, which Go has no time for.
+// userColumns are the columns of an account whose row is called u, in the order in which row.user reads them.
 const userColumns = `
     u.id,
-    coalesce(u.aud, ''),
-    coalesce(u.role, ''),
-    coalesce(u.email, ''),
-    coalesce(u.phone, ''),
+    u.aud,
+    u.role,
+    u.email,
+    u.phone,
     u.email_confirmed_at,
     u.phone_confirmed_at,
     u.confirmed_at,
@@ -93,35 +93,26 @@ const userColumns = `
     u.invited_at,
     u.reauthentication_sent_at,
     u.last_sign_in_at,
-    coalesce(u.email_change, ''),
+    u.email_change,
     u.email_change_sent_at,
-    coalesce(u.phone_change, ''),
+    u.phone_change,
     u.phone_change_sent_at,
     u.raw_app_meta_data,
     u.raw_user_meta_data,
     u.created_at,
     u.updated_at,
-    case when u.banned_until = 'infinity' then '9999-12-31 00:00:00+00' else u.banned_until end,
+    u.banned_until,
     u.deleted_at,
     u.is_anonymous,
-    coalesce(u.banned_until > now(), false),
-    coalesce(u.encrypted_password, ''),
-    (
-        select json_agg(i order by i.created_at, i.id)
+    u.banned_until > now(),
+    u.encrypted_password,
+    array(
+        select row(i.id, i.provider_id, i.user_id, i.identity_data, i.provider, i.last_sign_in_at, i.created_at, i.updated_at, i.email)
         from auth.identities i
         where i.user_id = u.id
     ),
-    (
-        select json_agg(json_build_object(
-            'id', f.id,
-            'created_at', f.created_at,
-            'updated_at', f.updated_at,
-            'status', f.status,
-            'friendly_name', f.friendly_name,
-            'factor_type', f.factor_type,
-            'phone', f.phone,
-            'last_challenged_at', f.last_challenged_at
-        ) order by f.created_at, f.id)
+    array(
+        select row(f.id, f.created_at, f.updated_at, f.status, f.friendly_name, f.factor_type, f.phone, f.last_challenged_at)
         from auth.mfa_factors f
         where f.user_id = u.id
     )`
@@ -132,44 +123,55 @@ select` + userColumns + `
 from auth.users u
 where u.id = $1`
 
-// scanUser reads a row of userColumns and of what the query selects after them.
-func scanUser(row pgx.Row, more ...any) (*User, error) {
-	u := &User{}
-	var identities, factors []byte
-	var hash string
-	targets := append([]any{
-		&u.ID, &u.Audience, &u.Role, &u.Email, &u.Phone,
-		&u.EmailConfirmedAt, &u.PhoneConfirmedAt, &u.ConfirmedAt, &u.ConfirmationSentAt, &u.RecoverySentAt,
-		&u.InvitedAt, &u.ReauthenticationSentAt, &u.LastSignInAt,
-		&u.NewEmail, &u.EmailChangeSentAt, &u.NewPhone, &u.PhoneChangeSentAt,
-		&u.AppMetadata, &u.UserMetadata, &u.CreatedAt, &u.UpdatedAt, &u.BannedUntil, &u.DeletedAt,
-		&u.Anonymous, &u.banned, &hash, &identities, &factors,
-	}, more...)
-	if err := row.Scan(targets...); err != nil {
+// user reads userColumns.
+func (r *row) user() *User {
+	u := &User{
+		ID: r.id(), Audience: r.text(), Role: r.text(), Email: r.text(), Phone: r.text(),
+		EmailConfirmedAt: r.time(), PhoneConfirmedAt: r.time(), ConfirmedAt: r.time(),
+		ConfirmationSentAt: r.time(), RecoverySentAt: r.time(), InvitedAt: r.time(),
+		ReauthenticationSentAt: r.time(), LastSignInAt: r.time(),
+		NewEmail: r.text(), EmailChangeSentAt: r.time(), NewPhone: r.text(), PhoneChangeSentAt: r.time(),
+		AppMetadata: r.object(), UserMetadata: r.object(),
+		CreatedAt: r.time(), UpdatedAt: r.time(), BannedUntil: r.time(), DeletedAt: r.time(),
+		Anonymous: r.flag(), banned: r.flag(), passwordHash: Secret(r.text()),
+	}
+	r.records(func(r *row) {
+		u.Identities = append(u.Identities, Identity{
+			ID: r.id(), ProviderID: r.text(), UserID: r.id(), Data: r.object(), Provider: r.text(),
+			LastSignInAt: r.time(), CreatedAt: r.time(), UpdatedAt: r.time(), Email: r.text(),
+		})
+	})
+	r.records(func(r *row) {
+		u.Factors = append(u.Factors, Factor{
+			ID: r.id(), CreatedAt: r.time(), UpdatedAt: r.time(), Status: r.text(),
+			FriendlyName: r.text(), Type: r.text(), Phone: r.text(), LastChallengedAt: r.time(),
+		})
+	})
+	// The database sorts a list of one as slowly as it begins to sort at all.
+	slices.SortFunc(u.Identities, func(a, b Identity) int { return older(a.CreatedAt, b.CreatedAt, a.ID, b.ID) })
+	slices.SortFunc(u.Factors, func(a, b Factor) int { return older(a.CreatedAt, b.CreatedAt, a.ID, b.ID) })
+	return u
+}
+
+// older orders by time, those without one last, then by id.
+func older(a, b *time.Time, idA, idB uuid.UUID) int {
+	switch {
+	case a != nil && b != nil && !a.Equal(*b):
+		return a.Compare(*b)
+	case (a == nil) != (b == nil):
+		if a == nil {
+			return 1
+		}
+		return -1
+	}
+	return bytes.Compare(idA[:], idB[:])
+}
+
+// scanUser reads a row of userColumns alone.
+func scanUser(from pgx.Row) (*User, error) {
+	var u *User
+	if err := from.Scan(reader(func(r *row) { u = r.user() })); err != nil {
 		return nil, err
 	}
-	u.passwordHash = Secret(hash)
-	u.AppMetadata, u.UserMetadata = objectOrEmpty(u.AppMetadata), objectOrEmpty(u.UserMetadata)
-	if err := unmarshalList(identities, &u.Identities); err != nil {
-		return nil, fmt.Errorf("read identities: %w", err)
-	}
-	if err := unmarshalList(factors, &u.Factors); err != nil {
-		return nil, fmt.Errorf("read factors: %w", err)
-	}
 	return u, nil
-}
-
-func unmarshalList[T any](text []byte, list *[]T) error {
-	if len(text) == 0 {
-		return nil
-	}
-	return json.Unmarshal(text, list)
-}
-
-// objectOrEmpty is a JSON object: rows from elsewhere may hold null there, or nothing.
-func objectOrEmpty(text json.RawMessage) json.RawMessage {
-	if len(text) == 0 || text[0] != '{' {
-		return json.RawMessage(`{}`)
-	}
-	return text
 }

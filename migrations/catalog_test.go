@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -115,7 +114,7 @@ func TestTheCatalogVersionWaitsForTheCommit(t *testing.T) {
 func TestEventTriggersNotifyAtTheCommitOfDDL(t *testing.T) {
 	db := storetest.New(t)
 	worker, listener := connect(t, db.URL), connect(t, db.URL)
-	run(t, listener, `listen `+migrations.NoticeChannel+`; listen fence`)
+	run(t, listener, `listen basalt_ddl; listen fence`)
 	// notices counts what came before a fence that is sent after the statement: the
 	// order of commits is the order of delivery.
 	notices := func() (count int) {
@@ -151,28 +150,6 @@ func TestEventTriggersNotifyAtTheCommitOfDDL(t *testing.T) {
 	}
 }
 
-func TestActivityStaysTheSameWhileNothingCommits(t *testing.T) {
-	db := storetest.New(t)
-	worker, poller := connect(t, db.URL), connect(t, db.URL)
-	// Other tests commit on the same server meanwhile: one quiet moment is enough.
-	deadline := time.Now().Add(time.Minute)
-	for {
-		before := one[string](t, poller, migrations.Activity)
-		run(t, worker, `select count(*) from pg_class`)
-		if one[string](t, poller, migrations.Activity) == before {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("reads alone change it")
-		}
-	}
-	before := one[string](t, poller, migrations.Activity)
-	run(t, worker, `create table public.u ()`)
-	if after := one[string](t, poller, migrations.Activity); after == before {
-		t.Error("a commit did not show")
-	}
-}
-
 func BenchmarkCatalogVersionOfAThousandTables(b *testing.B) {
 	db := storetest.New(b)
 	db.Exec(b, `do $$
@@ -201,32 +178,6 @@ end $$`)
 	}
 }
 
-func TestAssumableRolesFollowTheMembershipsOfAuthenticator(t *testing.T) {
-	server := storetest.NewServer(t)
-	conn := connect(t, server)
-	ask := func() []string {
-		rows, err := conn.Query(t.Context(), migrations.AssumableRoles)
-		if err != nil {
-			t.Fatal(err)
-		}
-		roles, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			t.Fatal(err)
-		}
-		slices.Sort(roles)
-		return roles
-	}
-	if got := ask(); len(got) != 0 {
-		t.Errorf("without authenticator: %q", got)
-	}
-	up(t, conn)
-	run(t, conn, `create role editor; grant editor to authenticator; create role other;
-		create role boss superuser; grant boss to authenticator`)
-	if got := ask(); !slices.Equal(got, []string{"anon", "authenticated", "editor", "service_role"}) {
-		t.Errorf("got %q", got)
-	}
-}
-
 func TestAPIRolesReachNothingInTheSchemasOfTheServer(t *testing.T) {
 	db := storetest.New(t)
 	conn := connect(t, db.URL)
@@ -248,7 +199,7 @@ func TestAPIRolesReachNothingInTheSchemasOfTheServer(t *testing.T) {
 	for _, sql := range []string{
 		`select * from basalt.migrations`, `select basalt.notice_ddl()`, `select * from auth.users`,
 		`update pg_catalog.pg_class set relname = relname`, `select pg_read_file('/etc/passwd')`,
-		`copy (select 1) to program 'true'`, `create table auth.x ()`, `create table public.x ()`, `create schema x`,
+		`copy (select 1) to program 'true'`, `create table auth.x ()`, `create schema x`,
 		`select nextval('auth.refresh_tokens_id_seq')`, `set role postgres`, `create role x`,
 	} {
 		for _, role := range []string{"anon", "authenticated"} {

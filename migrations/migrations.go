@@ -52,8 +52,8 @@ type Missing struct {
 	Why string
 	// SQL is what that user has to run in this database.
 	SQL string
-	// Optional means that the API works without it: only restoring dumps, or the
-	// speed of noticing DDL, suffers.
+	// Optional means that the API works without it: only the service key's view, the
+	// restoring of dumps, or the speed of noticing DDL suffers.
 	Optional bool
 }
 

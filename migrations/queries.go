@@ -1,23 +1,5 @@
 package migrations
 
-// AssumableRoles lists the roles that a token may name: those that authenticator
-// may become. The server checks a token against this list whoever it is connected
-// as, because a superuser could become any role.
-const AssumableRoles = `
-select r.rolname
-from pg_roles r
-where pg_has_role(to_regrole('authenticator'), r.oid, 'member')
-  and r.rolname <> 'authenticator'
-  and not r.rolsuper
-`
-
-// NoticeChannel is where the event triggers say that the catalog has changed.
-const NoticeChannel = "basalt_ddl"
-
-// Activity answers a text that stays the same while nothing commits in the cluster.
-// It costs nothing, so a poller asks it first and CatalogVersion only when it differs.
-const Activity = `select pg_current_snapshot()::text`
-
 // CatalogVersion answers one bigint that differs after any committed DDL which a
 // request is planned by. It is for polling where the event triggers could not be
 // made, and for the moment after a listening connection was lost. Row versions

@@ -13,6 +13,8 @@ import (
 type server struct {
 	version    int
 	extensions []string
+	// roles are those that the connecting user may become, and so give objects to.
+	roles []string
 }
 
 // platformExtensions come with every hosted Supabase project, so that a dump of one
@@ -23,7 +25,12 @@ func readServer(ctx context.Context, conn *pgx.Conn) (server, error) {
 	var s server
 	err := conn.QueryRow(ctx, `
 		select current_setting('server_version_num')::int,
-		  array(select name from pg_available_extensions)`).Scan(&s.version, &s.extensions)
+		  array(select name from pg_available_extensions),
+		  array(
+		    select rolname
+		    from pg_roles
+		    where pg_has_role(oid, case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)
+		  )`).Scan(&s.version, &s.extensions, &s.roles)
 	if err != nil {
 		return s, fmt.Errorf("read what the server offers: %w", err)
 	}
@@ -37,21 +44,46 @@ func (s server) without(statement Statement) string {
 	if len(words) < 3 {
 		return ""
 	}
-	switch {
-	case words[0] == "set" && words[1] == "transaction_timeout" && s.version < 170000:
-		return "transaction_timeout: a setting of PostgreSQL 17 and newer"
-	case words[0] == "create" && words[1] == "extension":
+	switch words[0] + " " + words[1] {
+	case "set transaction_timeout":
+		if s.version < 170000 {
+			return "transaction_timeout: a setting of PostgreSQL 17 and newer"
+		}
+	case "create extension":
 		name := words[2]
 		if name == "if" && len(words) > 5 {
 			name = words[5]
 		}
-		if slices.Contains(platformExtensions[:], name) && !slices.Contains(s.extensions, name) {
+		if s.lacks(name) {
 			return fmt.Sprintf("extension %s: part of the hosted platform, not on this server", name)
 		}
-	case words[0] == "comment" && words[1] == "on" && words[2] == "extension" && len(words) > 3:
-		if slices.Contains(platformExtensions[:], words[3]) && !slices.Contains(s.extensions, words[3]) {
-			return fmt.Sprintf("comment on extension %s: part of the hosted platform, not on this server", words[3])
+	case "comment on":
+		if words[2] == "extension" && len(words) > 3 && s.lacks(words[3]) {
+			return fmt.Sprintf("comment on extension %s: not on this server", words[3])
 		}
+	}
+	if owner := namedOwner(words); slices.Contains(dumpRoles[:], owner) && !slices.Contains(s.roles, owner) {
+		return fmt.Sprintf("%q: the connecting user cannot act for %s and remains the owner", strings.Join(words, " "), owner)
+	}
+	return ""
+}
+
+// lacks tells an extension that a dump asks for only because every project has it.
+func (s server) lacks(extension string) bool {
+	return slices.Contains(platformExtensions[:], extension) && !slices.Contains(s.extensions, extension)
+}
+
+// namedOwner returns the role that a statement of a dump makes an owner, or that it
+// sets default privileges for.
+func namedOwner(words []string) string {
+	n := len(words)
+	switch {
+	case words[0] != "alter" || n < 6:
+		return ""
+	case words[n-3] == "owner" && words[n-2] == "to":
+		return words[n-1]
+	case words[1] == "default" && words[2] == "privileges" && words[3] == "for" && words[4] == "role":
+		return words[5]
 	}
 	return ""
 }

@@ -36,15 +36,22 @@ const apiRoleRows = `
       ('service_role', 'nologin noinherit'),
       ('authenticator', 'login noinherit')`
 
-// dumpRoleRows are owners and grantees that dumps of Supabase projects name. Here
-// they hold no power of their own.
-const dumpRoleRows = `
-      ('postgres', 'nologin noinherit'),
-      ('supabase_admin', 'nologin noinherit'),
-      ('supabase_auth_admin', 'nologin noinherit'),
-      ('supabase_storage_admin', 'nologin noinherit'),
-      ('supabase_realtime_admin', 'nologin noinherit'),
-      ('dashboard_user', 'nologin noinherit')`
+// dumpRoles are owners and grantees that dumps of Supabase projects name. Those that
+// are made here hold no power of their own.
+var dumpRoles = [...]string{
+	"postgres", "supabase_admin", "supabase_auth_admin", "supabase_storage_admin", "supabase_realtime_admin", "dashboard_user",
+}
+
+func dumpRoleRows() string {
+	var rows strings.Builder
+	for i, role := range dumpRoles {
+		if i > 0 {
+			rows.WriteByte(',')
+		}
+		fmt.Fprintf(&rows, "\n      ('%s', 'nologin noinherit')", role)
+	}
+	return rows.String()
+}
 
 func rolesExist(rows string) string {
 	return `
@@ -88,7 +95,10 @@ func steps(user string) []step {
 			apply: createRoles(apiRoleRows),
 		},
 		{
+			// Only a superuser may give this, whom managed clouds keep to themselves:
+			// without it service_role sees what policies let it see.
 			what:       "service_role passes row level security",
+			optional:   true,
 			afterRoles: true,
 			done:       `select rolbypassrls from pg_roles where rolname = 'service_role'`,
 			apply:      `alter role service_role bypassrls;`,
@@ -124,8 +134,8 @@ cross join (values ('public'), ('auth'), ('extensions')) as s (name)`,
 		{
 			what:     "the roles that dumps of Supabase projects name",
 			optional: true,
-			done:     rolesExist(dumpRoleRows),
-			apply:    createRoles(dumpRoleRows),
+			done:     rolesExist(dumpRoleRows()),
+			apply:    createRoles(dumpRoleRows()),
 		},
 		{
 			// Never the power of a superuser, which "postgres" mostly is.
@@ -180,7 +190,7 @@ func dumpRolesOutOfReach(user string) string {
 	return `
     select r.rolname
     from pg_roles r
-    join (values` + dumpRoleRows + `
+    join (values` + dumpRoleRows() + `
     ) as wanted (name, attributes) on wanted.name = r.rolname
     where not r.rolsuper
       and not ` + canBecome(user, "r.oid")

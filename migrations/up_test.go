@@ -204,6 +204,20 @@ func TestAPlainOwnerIsToldWhatASuperuserMustRun(t *testing.T) {
 		t.Errorf("still missing at last: %+v", third.Missing)
 	}
 	checkRequests(t, user)
+
+	var skipped []string
+	_, err := migrations.UserUp(t.Context(), user, sample+"/migrations", migrations.UserOptions{Progress: func(e migrations.Event) {
+		if e.Stage == migrations.Skipped {
+			skipped = append(skipped, e.Note)
+		}
+	}})
+	if err != nil {
+		t.Errorf("the migrations of a Supabase project: %v", err)
+	}
+	const owner = `"alter table public.teams owner to postgres": the connecting user cannot act for postgres and remains the owner`
+	if !slices.Contains(skipped, owner) {
+		t.Errorf("skipped %q", skipped)
+	}
 }
 
 func TestAnOwnerWithCreateroleLacksOnlyWhatASuperuserCanGive(t *testing.T) {

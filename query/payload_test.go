@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -289,18 +290,55 @@ func TestAppendCellArray(t *testing.T) {
 		form query.CellForm
 		want string
 	}{
-		{0, query.PlainCell, `{x,NULL,"null",NULL,"A \""}`},
-		{0, query.JSONCell, `{"\"x\"",NULL,"\"null\"",NULL,"\"\\u0041 \\\"\""}`},
-		{1, query.PlainCell, `{1,NULL,"[1,\"\\n\"]","{\"c\":\"\\u0041\"}","{}"}`},
-		{1, query.ArrayCell, "{1,NULL,\"{1,\\\"\n\\\"}\",\"{\\\"c\\\":\\\"\\\\u0041\\\"}\",\"{}\"}"},
+		{0, query.PlainCell, `x|NULL|null|NULL|A "`},
+		{0, query.JSONCell, `"x"|NULL|"null"|NULL|"\u0041 \""`},
+		{1, query.PlainCell, `1|NULL|[1,"\n"]|{"c":"\u0041"}|{}`},
+		{1, query.ArrayCell, "1|NULL|{1,\"\n\"}|{\"c\":\"\\u0041\"}|{}"},
 	} {
-		if got := string(query.AppendCellArray(nil, p, test.key, test.form)); got != test.want {
-			t.Errorf("key %d, form %d:\n got %s\nwant %s", test.key, test.form, got, test.want)
+		array := query.AppendCellArray(nil, p, test.key, test.form)
+		var got []string
+		for _, element := range readArray(t, array, 25) {
+			if element == nil {
+				got = append(got, "NULL")
+			} else {
+				got = append(got, string(element))
+			}
+		}
+		if strings.Join(got, "|") != test.want {
+			t.Errorf("key %d, form %d:\n got %s\nwant %s", test.key, test.form, strings.Join(got, "|"), test.want)
+		}
+		if size := p.CellArraySize(test.key); test.form == query.PlainCell && len(array) > size {
+			t.Errorf("key %d takes %d bytes, no more than %d were expected", test.key, len(array), size)
 		}
 	}
-	if got := string(query.AppendGivenArray(nil, p, 0)); got != "{t,t,t,f,t}" {
-		t.Errorf("given %s", got)
+	if got := bytes.Join(readArray(t, query.AppendGivenArray(nil, p, 0), 16), nil); !bytes.Equal(got, []byte{1, 1, 1, 0, 1}) {
+		t.Errorf("given %v", got)
 	}
+}
+
+// readArray reads an array of one dimension in PostgreSQL's binary format; nil is NULL.
+func readArray(t *testing.T, array []byte, element uint32) (elements [][]byte) {
+	t.Helper()
+	number := func() uint32 {
+		n := binary.BigEndian.Uint32(array)
+		array = array[4:]
+		return n
+	}
+	if dimensions, _, kind := number(), number(), number(); dimensions != 1 || kind != element {
+		t.Fatalf("%d dimensions of type %d", dimensions, kind)
+	}
+	for length, _ := number(), number(); length > 0; length-- {
+		if size := int32(number()); size < 0 {
+			elements = append(elements, nil)
+		} else {
+			elements = append(elements, append([]byte{}, array[:size]...))
+			array = array[size:]
+		}
+	}
+	if len(array) > 0 {
+		t.Fatalf("%d bytes too many", len(array))
+	}
+	return elements
 }
 
 // FuzzReadJSON: reading agrees with encoding/json about what is JSON, but for the bounds that PostgreSQL's text adds,
@@ -371,14 +409,14 @@ func FuzzReadJSON(f *testing.F) {
 			}
 		}
 		for key := range p.Keys {
-			elements, ok := readArrayLiteral(string(query.AppendCellArray(nil, p, key, query.PlainCell)))
-			if !ok || len(elements) != p.Rows {
-				t.Fatalf("key %d became %s", key, query.AppendCellArray(nil, p, key, query.PlainCell))
+			elements := readArray(t, query.AppendCellArray(nil, p, key, query.PlainCell), 25)
+			if len(elements) != p.Rows {
+				t.Fatalf("key %d became %q", key, elements)
 			}
 			for row, element := range elements {
 				text, null := query.AppendCellText(nil, p.Cell(row, key), query.JSON, query.PlainCell)
-				if null != (element == nil) || !null && *element != string(text) {
-					t.Fatalf("row %d, key %d: element %v of %s", row, key, element, p.Cell(row, key))
+				if null != (element == nil) || !null && !bytes.Equal(element, text) {
+					t.Fatalf("row %d, key %d: element %q of %s", row, key, element, p.Cell(row, key))
 				}
 			}
 		}

@@ -137,7 +137,7 @@ func (p *Preferences) AppendApplied(dst []byte, action Action, conflictTarget bo
 	add("handling", handlingNames[p.Handling])
 	add("timezone", p.TimeZone)
 	limited := action == Update || action == Delete || action == Call
-	if limited && p.Handling == HandlingStrict && p.MaxAffected >= 0 {
+	if limited && p.LimitsAffected() {
 		add("max-affected", strconv.FormatInt(p.MaxAffected, 10))
 	}
 	return dst

@@ -14,6 +14,11 @@ type Preferences struct {
 	Invalid []string
 }
 
+// LimitsAffected says that a write of more than MaxAffected rows must not be kept.
+func (p *Preferences) LimitsAffected() bool {
+	return p.Handling == HandlingStrict && p.MaxAffected >= 0
+}
+
 // ReturnPreference is return=…
 type ReturnPreference byte
 

@@ -2,6 +2,28 @@ package query
 
 import "encoding/binary"
 
+// AppendShape writes everything that a statement depends on beside the catalog: the request without its values. Equal
+// shapes compile to equal statements.
+func (r *Request) AppendShape(dst []byte) []byte {
+	dst = append(dst, byte(r.Action), byte(r.Returning),
+		byte(r.Prefer.Count), byte(r.Prefer.Resolution), byte(r.Prefer.Missing),
+		flag(r.Limit >= 0)|flag(r.Offset > 0)<<1|flag(r.Payload != nil)<<2)
+	dst = appendString(dst, r.Schema)
+	dst = appendString(dst, r.Target)
+	if r.Payload != nil {
+		dst = r.Payload.appendShape(dst)
+	}
+	return append(dst, r.Query.Shape...)
+}
+
+// appendShape writes what a statement depends on of a body: overloads take a whole one by its media type.
+func (p *Payload) appendShape(dst []byte) []byte {
+	dst = append(dst, byte(p.Format),
+		flag(p.Single)|flag(p.Rows == 0)<<1|flag(p.Rows == 1)<<2|flag(p.Ragged)<<3)
+	dst = appendString(dst, p.MediaType)
+	return appendStrings(dst, p.Keys)
+}
+
 // appendShape writes everything of q but the texts of its values. Texts carry their length and lists their count, so
 // that no two different queries are written alike; the places of values are part of it because compiled statements
 // refer to them.

@@ -68,7 +68,6 @@ type CatalogWatcher struct {
 	stopped   bool
 	waiters   []chan error
 	interrupt context.CancelFunc // ends the wait for notifications in progress
-	callbacks []func(*catalog.Catalog)
 	stats     CatalogStats
 }
 
@@ -96,14 +95,6 @@ func (w *CatalogWatcher) Stats() CatalogStats {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.stats
-}
-
-// OnChange has the function called with each new catalog, after Current gives it. The function delays the next
-// load and must not wait for one.
-func (w *CatalogWatcher) OnChange(f func(*catalog.Catalog)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.callbacks = append(w.callbacks, f)
 }
 
 // Reload waits for a load that begins after the call, and gives its error. Calls at the same time share one.
@@ -231,19 +222,12 @@ func (w *CatalogWatcher) loaded(next *catalog.Catalog, took time.Duration) {
 		w.current.Store(next)
 	}
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.stats.Loads++
 	w.stats.Err = nil
 	w.stats.Loaded = time.Now()
 	w.stats.Duration = took
 	if next != nil {
 		w.stats.Version = next.Version
-	}
-	callbacks := w.callbacks
-	w.mu.Unlock()
-	if next == nil {
-		return
-	}
-	for _, f := range callbacks {
-		f(next)
 	}
 }

@@ -39,15 +39,28 @@ limit 1`
 // leastLookInterval is how many flights at least go between two looks for foreign prepared statements.
 const leastLookInterval = 16
 
+// sureLookInterval is how many flights go between two looks that a routine cannot deceive: it may deallocate the
+// prepared look and prepare another statement of the same name.
+const sureLookInterval = 64
+
 // errLeftovers says that a session could not be made clean.
 var errLeftovers = errors.New("the session keeps what a routine left in it")
 
-// queueCleaning queues the cleaning of a session.
-//
-// Behind a read it belongs to the read's transaction, where a command costs half a microsecond: at its end there is
-// nothing that the commit could still run. A write's commit may run deferred triggers, which see the role and the
-// settings, so there it is a transaction of its own in the same write; its replies are read by settle when the
-// connection is used again, and nobody waits for it.
+// uncleanedReads is how many reads of relations at most go without a full cleaning.
+const uncleanedReads = 16
+
+// queueReset queues, at the head of a flight, what makes up for a full cleaning that the flights before did not have:
+// the settings that a routine of a view or a policy may have left go back to their defaults. (The role and the locks of
+// the session do so in applySettings.) At the tail it would cost several times as much, for there the flight's own
+// settings would have to go back one by one.
+func (c *connection) queueReset() {
+	if c.uncleaned > 0 {
+		c.command(`reset all`, reply{})
+	}
+}
+
+// queueCleaning queues a full cleaning. It is due behind each flight that calls a routine or may write, and behind a
+// read of relations now and then: a command costs two microseconds of PostgreSQL's time.
 func (c *connection) queueCleaning(afterWrite, look bool) {
 	for _, command := range cleaning() {
 		c.command(command, reply{cleaning: true})
@@ -59,11 +72,24 @@ func (c *connection) queueCleaning(afterWrite, look bool) {
 	}
 	// To look costs about a microsecond for each of our own statements, so it is done now and then when the flight
 	// does not call for it.
-	c.sinceLook++
 	if look || c.sinceLook > max(leastLookInterval, len(c.statements.byKey)) {
-		c.sinceLook = 0
-		c.command(lookForPrepared, reply{cleaning: true, look: true})
+		c.look()
 	}
+	c.uncleaned = 0
+}
+
+// look queues the look for foreign prepared statements. Now and then it is parsed anew without a name, which costs more
+// than to run it: that one no routine can replace.
+func (c *connection) look() {
+	r := reply{cleaning: true, look: true}
+	c.sinceSure += c.sinceLook
+	c.sinceLook = 0
+	if c.sinceSure < sureLookInterval {
+		c.command(lookForPrepared, r)
+		return
+	}
+	c.sinceSure = 0
+	c.run(&prepared{text: lookForPrepared}, nil, r)
 }
 
 // postpone moves the replies from the given one on to those that settle reads.
@@ -77,6 +103,7 @@ func (c *connection) postpone(from int) {
 // came too late for that flight, so that it cannot end the next.
 func (c *connection) clean(look bool) {
 	c.cancelled = false
+	c.sinceLook++
 	c.start()
 	c.queueCleaning(true, look)
 	c.sync()

@@ -16,6 +16,9 @@ const cancelPatience = 2 * time.Second
 // connectionKey is where a pgconn.PgConn keeps its connection.
 const connectionKey = "basalt"
 
+// userParameter is reported by the server whenever it changes.
+const userParameter = "session_authorization"
+
 // connection is what the executor keeps beside one connection of the pool: the statements that it has prepared and
 // the scratch memory of its flights. It belongs to whoever holds the pool's connection.
 //
@@ -26,6 +29,7 @@ type connection struct {
 	pg         *pgconn.PgConn
 	wire       *pgproto3.Frontend
 	watcher    *ctxwatch.ContextWatcher
+	canceller  canceller
 	statements *preparedCache
 	settings   map[settingsShape]*prepared
 	commands   map[string]*prepared
@@ -34,6 +38,7 @@ type connection struct {
 	out     []byte // what the flight sends
 	failure error  // of encoding it
 	replies []reply
+	columns Columns // of the statement whose rows are read
 	entries []*prepared
 	params  [][]byte
 	bind    pgproto3.Bind
@@ -47,8 +52,14 @@ type connection struct {
 
 	// pending are the replies to the cleaning behind the last flight, which were not read yet.
 	pending []reply
-	// sinceLook counts the cleanings since the last that looked for foreign prepared statements.
+	// uncleaned counts the flights since the last full cleaning.
+	uncleaned int
+	// sinceLook counts the flights since the last look for foreign prepared statements.
 	sinceLook int
+	// sinceSure counts the flights since the last such look that a routine cannot deceive.
+	sinceSure int
+	// user is the session's user, as the server told when the connection was made.
+	user string
 }
 
 func newConnection(pg *pgconn.PgConn, statements int) *connection {
@@ -60,8 +71,10 @@ func newConnection(pg *pgconn.PgConn, statements int) *connection {
 		commands:   make(map[string]*prepared),
 		socket:     newSocketProbe(pg.Conn()),
 		formats:    [1]int16{pgproto3.BinaryFormat},
+		user:       pg.ParameterStatus(userParameter),
 	}
-	c.watcher = ctxwatch.NewContextWatcher(canceller{c})
+	c.canceller.pg = pg
+	c.watcher = ctxwatch.NewContextWatcher(&c.canceller)
 	return c
 }
 
@@ -70,32 +83,58 @@ func connectionOf(pg *pgconn.PgConn) *connection {
 	return pg.CustomData()[connectionKey].(*connection)
 }
 
-// canceller cancels what runs on a connection when the flight's context ends.
+// canceller cancels what runs on a connection when the flight's context ends. Its fields belong to the watcher until
+// that has stopped watching.
 type canceller struct {
-	c *connection
+	pg     *pgconn.PgConn
+	sent   bool
+	failed bool
 }
 
-func (h canceller) HandleCancel(context.Context) { h.c.cancel() }
-
-// HandleUnwatchAfterCancel has nothing to do: the end of the exchange lifts the deadline.
-func (h canceller) HandleUnwatchAfterCancel() {}
-
-// cancel asks PostgreSQL to end what runs on the connection. It returns when the request has been handed to the
+// HandleCancel asks PostgreSQL to end what runs on the connection. It returns when the request has been handed to the
 // backend, or after cancelPatience.
-func (c *connection) cancel() {
-	c.cancelled = true
+func (h *canceller) HandleCancel(context.Context) {
+	h.sent = true
 	deadline := time.Now().Add(cancelPatience)
-	if c.pg.Conn().SetDeadline(deadline) != nil {
-		c.broken = true
+	if h.pg.Conn().SetDeadline(deadline) != nil {
+		h.failed = true
 		return
 	}
 	ctx, stop := context.WithDeadline(context.Background(), deadline)
 	defer stop()
 	// The server closes the cancel connection after it has signalled the backend. From then on the signal comes
 	// before anything that is sent later, so that it ends at the latest what this connection sends next.
-	if c.pg.CancelRequest(ctx) != nil || ctx.Err() != nil {
+	h.failed = h.pg.CancelRequest(ctx) != nil || ctx.Err() != nil
+}
+
+// HandleUnwatchAfterCancel has nothing to do: unwatch lifts the deadline.
+func (h *canceller) HandleUnwatchAfterCancel() {}
+
+// cancel ends what runs on the connection although the flight's context goes on.
+func (c *connection) cancel() {
+	c.watcher.Unwatch()
+	if !c.canceller.sent {
+		c.canceller.HandleCancel(context.Background())
+	}
+}
+
+// unwatch ends the watch over a flight's context and takes note of a cancel request.
+func (c *connection) unwatch() {
+	c.watcher.Unwatch()
+	if !c.canceller.sent {
+		return
+	}
+	c.cancelled = true
+	c.broken = c.broken || c.canceller.failed || c.pg.Conn().SetDeadline(time.Time{}) != nil
+	c.canceller.sent, c.canceller.failed = false, false
+}
+
+// ready tells whether an idle connection can be used: its session was cleaned and the server holds its end open.
+func (c *connection) ready() bool {
+	if c.settle() == nil && !c.socket.isQuiet() {
 		c.broken = true
 	}
+	return !c.broken
 }
 
 // usable tells whether more can be sent.

@@ -20,6 +20,8 @@ import (
 type Options struct {
 	// URL names the database, also as keywords and values; several hosts and target_session_attrs work.
 	URL string
+	// RequestUser and RequestPassword are whom flights connect as; the user of the URL when they are empty.
+	RequestUser, RequestPassword string
 	// PoolSize is the most connections for flights; 4 for each CPU, at least 8.
 	PoolSize int32
 	// SidePoolSize is the most connections for everything else (Pool); half of PoolSize, at least 4.
@@ -58,7 +60,7 @@ func (o *Options) setDefaults() {
 	if o.StatementCache <= 0 {
 		o.StatementCache = 500
 	}
-	o.StatementCache = max(o.StatementCache, 16)
+	o.StatementCache = max(o.StatementCache, leastPrepared)
 	if o.ApplicationName == "" {
 		o.ApplicationName = "basalt"
 	}
@@ -95,9 +97,15 @@ func Open(ctx context.Context, options Options) (*DB, error) {
 	}
 	db.configure(config)
 	flights, side := config, config.Copy()
+	if options.RequestUser != "" {
+		flights.ConnConfig.User, flights.ConnConfig.Password = options.RequestUser, options.RequestPassword
+	}
 	flights.MaxConns = options.PoolSize
 	flights.MinIdleConns = min(2, options.PoolSize)
 	side.MaxConns = options.SidePoolSize
+	side.PrepareConn = func(_ context.Context, conn *pgx.Conn) (bool, error) {
+		return connectionOf(conn.PgConn()).ready(), nil
+	}
 	side.ConnConfig.RuntimeParams["application_name"] = options.ApplicationName + " side"
 	if db.flights, err = pgxpool.NewWithConfig(ctx, flights); err != nil {
 		return nil, fmt.Errorf("open the pool: %w", err)
@@ -128,11 +136,8 @@ func (db *DB) configure(config *pgxpool.Config) {
 		pg.CustomData()[connectionKey] = newConnection(pg, db.options.StatementCache)
 		return nil
 	}
-	// A connection that the server has closed shows it; all others are used without asking.
-	config.ShouldPing = func(_ context.Context, params pgxpool.ShouldPingParams) bool {
-		c := connectionOf(params.Conn.PgConn())
-		return len(c.pending) == 0 && !c.socket.isQuiet()
-	}
+	// Whether a connection is alive shows without a round trip: see ready.
+	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 
 	params := config.ConnConfig.RuntimeParams
 	for name, value := range map[string]string{

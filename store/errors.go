@@ -72,26 +72,20 @@ func (e *sinkError) Unwrap() error { return e.err }
 // connectionLost tells whether an error of reading replies leaves the connection in a state that cannot be known:
 // neither a sink has failed nor the server has answered with an error of a statement.
 func connectionLost(err error) bool {
-	var sunk *sinkError
-	if err == nil || errors.As(err, &sunk) {
+	if err == nil {
+		return false
+	}
+	if _, sunk := errors.AsType[*sinkError](err); sunk {
 		return false
 	}
 	pgErr := asPgError(err)
 	return pgErr == nil || serverLeft(pgErr)
 }
 
-// serverLeft tells whether the server's error means that this connection, or all of PostgreSQL, is gone.
+// serverLeft tells whether the server has closed the connection with this error. A routine may raise any SQLSTATE, even
+// 57P01, but not one that is fatal.
 func serverLeft(err *pgconn.PgError) bool {
-	switch err.Code {
-	case "57P01", // admin_shutdown
-		"57P02", // crash_shutdown
-		"57P03", // cannot_connect_now
-		"57P04", // database_dropped
-		"57P05", // idle_session_timeout
-		"25P03": // idle_in_transaction_session_timeout
-		return true
-	}
-	return strings.HasPrefix(err.Code, "08") && err.SeverityUnlocalized == "FATAL"
+	return err.SeverityUnlocalized == "FATAL" || err.SeverityUnlocalized == "PANIC"
 }
 
 // planOutdated tells whether a statement that was prepared earlier failed because the database changed under it, so
@@ -110,11 +104,19 @@ func planOutdated(err *pgconn.PgError) bool {
 	return strings.HasPrefix(err.Code, "42")
 }
 
+// noSuchRole is the server's error for an unknown role. For PostgreSQL "none" is no role but the way back to the one
+// that connected, which a client must not get by a claim.
+func noSuchRole(role string) error {
+	return &pgconn.PgError{
+		Severity:            "ERROR",
+		SeverityUnlocalized: "ERROR",
+		Code:                "22023",
+		Message:             fmt.Sprintf("role %q does not exist", role),
+	}
+}
+
 // asPgError finds the server's own error in err without losing what wraps it.
 func asPgError(err error) *pgconn.PgError {
-	var pgErr *pgconn.PgError
-	if errors.As(err, &pgErr) {
-		return pgErr
-	}
-	return nil
+	pgErr, _ := errors.AsType[*pgconn.PgError](err)
+	return pgErr
 }

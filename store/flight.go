@@ -7,19 +7,19 @@ import "basalt/query/sql"
 type Flight struct {
 	Session Session
 	Steps   []Step
-	// Check is asked when all rows have arrived and before the transaction commits; an error rolls back. A flight
-	// with a Check takes a second round trip for its COMMIT or ROLLBACK.
+	// Check is asked when all rows have arrived and before the transaction commits; an error rolls back. A write with
+	// a Check takes a second round trip for its COMMIT or ROLLBACK.
 	Check func() error
 	// Rollback ends the transaction without keeping its changes (Prefer: tx=rollback).
 	Rollback bool
-	// Calls says that a routine is called by name. A routine can leave a prepared statement in the session, which is
-	// looked for right behind such a flight, and less often behind others.
+	// Calls says that a routine is called by name. A routine can leave anything in the session, so all of it is cleaned
+	// right behind the flight; behind a read of relations only what could matter to the next flight is.
 	Calls bool
 }
 
 // Session is the identity and the settings of one request. They hold for its transaction only.
 type Session struct {
-	Role      string
+	Role      string    // "" for the role that Basalt connected with, never for a client
 	Settings  []Setting // in the order they are set; always the same names for one server, so that one statement serves
 	ReadOnly  bool
 	Isolation string // "" for the default, else "repeatable read" or "serializable"
@@ -31,7 +31,7 @@ type Setting struct{ Name, Value string }
 // Step is one statement of a flight.
 type Step struct {
 	Statement *sql.Statement
-	Params    [][]byte // text format, nil is NULL
+	Params    [][]byte // in the statement's formats, nil is NULL
 	Sink      Sink     // nil drops the rows
 }
 

@@ -11,6 +11,9 @@ import (
 // commitPatience bounds a COMMIT that follows a Check: it no longer depends on the caller, who may have left.
 const commitPatience = 10 * time.Second
 
+// safeWrite is how much the buffers of a socket hold at least, on the way to a server that reads.
+const safeWrite = 8 << 10
+
 // keptBuffer is the largest buffer that a connection keeps from one flight to the next.
 const keptBuffer = 64 << 10
 
@@ -20,27 +23,37 @@ type outcome struct {
 	outdated bool // a statement prepared earlier no longer fits the database
 }
 
+// transaction is how a flight is kept together.
+type transaction struct {
+	// begin opens an explicit transaction. Without it the flight is an implicit one, which its Sync commits.
+	begin string
+	// held says that the end is decided when the sinks have the rows, which takes a second round trip.
+	held bool
+}
+
 // fly sends a flight and hands its rows to the sinks. It returns nil only after the commit.
 func (c *connection) fly(ctx context.Context, f *Flight, anew bool) (outcome, error) {
-	var begin string
-	if f.Session.Isolation != "" || f.Check != nil || f.Rollback {
-		var err error
-		if begin, err = beginCommand(f.Session.Isolation); err != nil {
-			return outcome{}, err
-		}
+	if f.Session.Role == "none" {
+		return outcome{}, noSuchRole(f.Session.Role)
 	}
 	if err := c.settle(); err != nil {
 		return outcome{}, c.name(ctx, err)
 	}
-	c.queue(f, begin, anew)
-	o, err := c.exchange(ctx)
-	if begin == "" && err != nil && f.Session.ReadOnly && c.usable() {
-		// The failure has taken the cleaning with it. Settings went back by themselves, but locks did not.
-		c.clean(f.Calls)
+	c.resolve(f, anew)
+	t, err := c.transactionFor(f)
+	if err != nil {
+		return outcome{}, err
 	}
-	if begin != "" && c.usable() {
-		if err == nil && f.Check != nil {
+	c.queue(f, t)
+	o, err := c.exchange(ctx)
+	if !c.usable() {
+		return o, err
+	}
+	if t.begin != "" {
+		if err == nil && t.held {
 			err = c.conclude(ctx, f)
+		} else if err == nil && f.Check != nil {
+			err = f.Check()
 		}
 		if c.usable() && c.pg.TxStatus() != 'I' {
 			c.end("rollback")
@@ -48,17 +61,56 @@ func (c *connection) fly(ctx context.Context, f *Flight, anew bool) (outcome, er
 		if c.usable() {
 			c.clean(f.Calls)
 		}
+		return o, err
 	}
-	if c.cancelled && c.usable() && c.settle() == nil {
-		c.clean(false)
+	if f.Session.ReadOnly {
+		if err == nil && f.Check != nil {
+			err = f.Check()
+		}
+		if c.pg.ParameterStatus(userParameter) != c.user {
+			c.broken = true
+			return o, err
+		}
+		if err != nil {
+			// The failure has taken the cleaning with it. Settings went back by themselves, but locks did not.
+			c.uncleaned++
+			if f.Calls {
+				c.clean(true)
+			}
+		}
+	}
+	if c.cancelled && c.settle() == nil {
+		c.clean(f.Calls)
 	}
 	return o, err
 }
 
+// transactionFor chooses the transaction. A read has nothing to undo, so its Check can come after its commit. A write
+// whose statement was never described on this connection is held: when its sink finds that it does not know a column's
+// type (StaleError), the write must not stay, for its caller tries again. Later flights of the statement have the same
+// types.
+func (c *connection) transactionFor(f *Flight) (transaction, error) {
+	var t transaction
+	if !f.Session.ReadOnly {
+		t.held = f.Check != nil
+		for i := range f.Steps {
+			t.held = t.held || f.Steps[i].Sink != nil && !c.entries[i].described
+		}
+	}
+	if !t.held && (!f.Rollback || f.Session.ReadOnly) && f.Session.Isolation == "" {
+		return t, nil
+	}
+	var err error
+	t.begin, err = beginCommand(f.Session.Isolation)
+	return t, err
+}
+
 // conclude asks the flight's Check and commits, or leaves the transaction to be rolled back.
 func (c *connection) conclude(ctx context.Context, f *Flight) error {
-	if err := f.Check(); err != nil {
-		return err
+	if f.Check != nil {
+		if err := f.Check(); err != nil {
+			return err
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -88,18 +140,14 @@ func (c *connection) exchange(ctx context.Context) (outcome, error) {
 	}
 	c.watcher.Watch(ctx)
 	o, err := c.transfer()
-	c.watcher.Unwatch()
-	if c.cancelled && !c.broken && c.pg.Conn().SetDeadline(time.Time{}) != nil {
-		c.broken = true
-	}
+	c.unwatch()
 	return o, c.name(ctx, err)
 }
 
 // transfer writes and reads. A write that may not fit into the socket's buffers goes on while replies are read:
 // otherwise both sides could wait for the other to read.
 func (c *connection) transfer() (outcome, error) {
-	const safe = 16 << 10
-	if len(c.out) <= safe {
+	if len(c.out) <= safeWrite {
 		if _, err := c.pg.Conn().Write(c.out); err != nil {
 			c.broken = true
 			return outcome{}, err
@@ -156,8 +204,7 @@ func (c *connection) name(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	var sunk *sinkError
-	if errors.As(err, &sunk) {
+	if sunk, ok := errors.AsType[*sinkError](err); ok {
 		return sunk.err
 	}
 	pgErr := asPgError(err)
@@ -167,8 +214,7 @@ func (c *connection) name(ctx context.Context, err error) error {
 	if pgErr != nil && !serverLeft(pgErr) {
 		return err
 	}
-	var protocol *protocolError
-	if errors.As(err, &protocol) {
+	if _, ok := errors.AsType[*protocolError](err); ok {
 		return fmt.Errorf("read the database's answer: %w", err)
 	}
 	return &UnavailableError{Err: err}

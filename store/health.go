@@ -56,6 +56,8 @@ func (db *DB) watch(ctx context.Context) {
 		}
 		if db.Healthy() != nil {
 			beat = recoveryBeat
+		} else {
+			db.tidy()
 		}
 		timer.Reset(beat)
 	}
@@ -74,12 +76,28 @@ func (db *DB) beat(ctx context.Context) {
 	}
 }
 
+// tidy cleans the idle connections whose last flights were not followed by a cleaning: what a routine of a view or a
+// policy left in them, such as a lock, must not wait for their next flight.
+func (db *DB) tidy() {
+	for _, pooled := range db.flights.AcquireAllIdle(context.Background()) {
+		c := connectionOf(pooled.Conn().PgConn())
+		if c.uncleaned > 0 && c.ready() {
+			c.clean(false)
+		}
+		if !c.reusable() {
+			db.discard(pooled, func() {})
+			continue
+		}
+		pooled.Release()
+	}
+}
+
 // sweep closes the idle connections that the server has left, so that no flight finds one of them.
 func (db *DB) sweep() {
 	for _, pool := range []*pgxpool.Pool{db.flights, db.side} {
 		for _, pooled := range pool.AcquireAllIdle(context.Background()) {
 			c := connectionOf(pooled.Conn().PgConn())
-			if c.settle() == nil && c.socket.isQuiet() {
+			if c.ready() {
 				pooled.Release()
 				continue
 			}

@@ -6,6 +6,14 @@ import (
 	"basalt/query/sql"
 )
 
+const (
+	// maxPreparedText bounds the SQL of a connection's prepared statements: PostgreSQL holds its trees and plans, many
+	// times its size, for each connection anew.
+	maxPreparedText = 4 << 20
+	// leastPrepared are kept whatever their size, so that none is dropped by the flight that needs it.
+	leastPrepared = 16
+)
+
 // preparedKey names a statement on one connection. PostgreSQL plans a statement under row level security for the role
 // that runs it and plans again whenever the role differs, so each role has a prepared statement of its own.
 type preparedKey struct {
@@ -18,16 +26,18 @@ type prepared struct {
 	key        preparedKey
 	name       string
 	text       string
+	formats    []int16 // of the parameters
 	types      []uint32
 	described  bool // the server has it, and types are known
 	prev, next *prepared
 }
 
-// preparedCache holds the statements that one connection has prepared, at most limit, the least recently used dropped
-// first.
+// preparedCache holds the statements that one connection has prepared, at most limit of them and maxPreparedText of
+// their SQL, the least recently used dropped first.
 type preparedCache struct {
 	limit   int
 	byKey   map[preparedKey]*prepared
+	text    int      // bytes of SQL
 	recent  prepared // sentinel of a ring: recent.next was used last, recent.prev first
 	counter uint64
 	closing []string // names that the server still has and that nobody will use again
@@ -48,11 +58,12 @@ func (c *preparedCache) get(statement *sql.Statement, role string) *prepared {
 		c.push(entry)
 		return entry
 	}
-	for len(c.byKey) >= c.limit {
+	for len(c.byKey) >= c.limit || len(c.byKey) >= leastPrepared && c.text+len(statement.SQL) > maxPreparedText {
 		c.drop(c.recent.prev)
 	}
-	entry = &prepared{key: key, name: c.newName(), text: statement.SQL}
+	entry = &prepared{key: key, name: c.newName(), text: statement.SQL, formats: statement.Formats}
 	c.byKey[key] = entry
+	c.text += len(entry.text)
 	c.push(entry)
 	return entry
 }
@@ -63,6 +74,7 @@ func (c *preparedCache) drop(entry *prepared) {
 		return
 	}
 	delete(c.byKey, entry.key)
+	c.text -= len(entry.text)
 	c.unlink(entry)
 	if entry.described {
 		c.closing = append(c.closing, entry.name)

@@ -9,6 +9,9 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
+// nameTaken is the SQLSTATE of a statement whose name is there already.
+const nameTaken = "42P05"
+
 // delivery hands the rows of one statement to its sink until the sink fails.
 type delivery struct {
 	sink    Sink
@@ -51,43 +54,51 @@ func (d *delivery) keep(err error) bool {
 
 // readReplies reads the replies to all requests, the Sync's excepted, up to the first error. When a sink fails, the
 // rest is read without it.
-func (c *connection) readReplies(replies []reply) (o outcome, err error) {
-	columns := Columns{
+func (c *connection) readReplies(replies []reply) (outcome, error) {
+	var o outcome
+	var failed error
+	c.columns = Columns{
 		TimeZone:      c.pg.ParameterStatus("TimeZone"),
 		IntervalStyle: c.pg.ParameterStatus("IntervalStyle"),
 	}
-	var failed error
 	for i := range replies {
 		r := &replies[i]
 		if failed != nil {
 			r.sink = nil
 		}
-		err := c.readReply(r, &columns, &o)
-		var sunk *sinkError
-		switch {
-		case err == nil:
-		case errors.As(err, &sunk):
+		err := c.readReply(r, &o)
+		if err == nil {
+			continue
+		}
+		if sunk, ok := errors.AsType[*sinkError](err); ok {
 			failed = err
 			if sunk.last {
-				return o, failed
+				break
 			}
-		case r.cleaning:
+			continue
+		}
+		if r.cleaning {
 			// The flight has succeeded and must not fail for this; its connection must not be used again.
 			c.broken = true
-			return o, failed
-		default:
-			return o, cmp.Or(failed, err)
+			break
 		}
+		return o, cmp.Or(failed, err)
 	}
 	return o, failed
 }
 
-func (c *connection) readReply(r *reply, columns *Columns, o *outcome) error {
+func (c *connection) readReply(r *reply, o *outcome) error {
 	switch r.kind {
 	case parseReply:
-		return c.readParse(r.statement)
+		err := c.readParse(r.statement)
+		if pgErr := asPgError(err); pgErr != nil && pgErr.Code == nameTaken {
+			// A routine has taken the name, and what else of ours it has taken nobody knows.
+			c.broken = true
+			return &UnavailableError{Err: err}
+		}
+		return err
 	case runReply:
-		return c.readRun(r, columns, o)
+		return c.readRun(r, o)
 	}
 	message, err := c.receive()
 	if err != nil {
@@ -100,7 +111,7 @@ func (c *connection) readReply(r *reply, columns *Columns, o *outcome) error {
 }
 
 // readRun reads the replies to a Bind and an Execute.
-func (c *connection) readRun(r *reply, columns *Columns, o *outcome) error {
+func (c *connection) readRun(r *reply, o *outcome) error {
 	message, err := c.receive()
 	if err != nil {
 		pgErr := asPgError(err)
@@ -112,8 +123,8 @@ func (c *connection) readRun(r *reply, columns *Columns, o *outcome) error {
 	if _, ok := message.(*pgproto3.BindComplete); !ok {
 		return &protocolError{message}
 	}
-	columns.Types = r.statement.types
-	d := delivery{sink: r.sink, columns: columns}
+	c.columns.Types = r.statement.types
+	d := delivery{sink: r.sink, columns: &c.columns}
 	err = c.readRows(r, &d)
 	o.begun = o.begun || d.begun
 	switch {
@@ -137,14 +148,13 @@ func (c *connection) readRows(r *reply, d *delivery) error {
 		switch message := message.(type) {
 		case *pgproto3.DataRow:
 			if r.zone {
-				d.columns.TimeZone, d.columns.IntervalStyle = string(message.Values[1]), string(message.Values[2])
+				d.columns.TimeZone, d.columns.IntervalStyle = string(message.Values[2]), string(message.Values[3])
 			}
 			if r.look {
 				c.broken = true
 			}
 			if d.sink != nil && !d.row(message.Values) {
 				// Nobody wants the other rows: they are not waited for.
-				c.watcher.Unwatch()
 				c.cancel()
 			}
 			continue

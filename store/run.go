@@ -13,7 +13,7 @@ import (
 // rolled back holds its answer until Run returns.
 //
 // Other errors are *PoolFullError, *UnavailableError, the context's, and what a sink or the flight's Check returned. A
-// sink's error does not undo a write; a Check's does.
+// Check's error undoes a write and so does a *StaleError of a sink's Begin; other errors of a sink may come too late.
 //
 // A flight is flown again, once, when no sink has been given anything that it cannot forget (see Restarter): after
 // the database's definitions changed under a prepared statement, and after the connection broke if the flight only
@@ -21,8 +21,8 @@ import (
 func (db *DB) Run(ctx context.Context, f *Flight) error {
 	for attempt := 0; ; attempt++ {
 		o, err := db.attempt(ctx, f)
-		var gone *UnavailableError
-		if err == nil || !errors.As(err, &gone) {
+		gone, ok := errors.AsType[*UnavailableError](err)
+		if !ok {
 			return err
 		}
 		db.counts.unavailable.Add(1)
@@ -55,7 +55,6 @@ func (db *DB) attempt(ctx context.Context, f *Flight) (outcome, error) {
 	landed := false
 	defer func() {
 		if !landed { // a sink panicked
-			c.watcher.Unwatch()
 			c.cancel()
 			c.broken = true
 			db.release(pooled, c)
@@ -82,7 +81,7 @@ func (db *DB) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 		if err != nil {
 			return nil, db.notConnected(ctx, err)
 		}
-		if connectionOf(pooled.Conn().PgConn()).settle() == nil {
+		if connectionOf(pooled.Conn().PgConn()).ready() {
 			return pooled, nil
 		}
 		db.discard(pooled, func() {})
@@ -94,8 +93,7 @@ func (db *DB) notConnected(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var remembered *outageError
-	if errors.As(err, &remembered) {
+	if remembered, ok := errors.AsType[*outageError](err); ok {
 		return &UnavailableError{Connecting: true, Err: remembered.err}
 	}
 	db.outage.failed(err)
@@ -116,8 +114,10 @@ func (db *DB) release(pooled *pgxpool.Conn, c *connection) {
 // discard takes a connection out of the pool and closes it in the background.
 func (db *DB) discard(pooled *pgxpool.Conn, closed func()) {
 	db.counts.destroyed.Add(1)
+	db.closing.Add(1) // before the pool forgets it, so that Close waits
 	conn := pooled.Hijack()
-	db.closing.Go(func() {
+	go func() {
+		defer db.closing.Done()
 		defer closed()
 		ctx, stop := context.WithTimeout(context.Background(), cancelPatience)
 		defer stop()
@@ -126,7 +126,7 @@ func (db *DB) discard(pooled *pgxpool.Conn, closed func()) {
 		case <-conn.PgConn().CleanupDone():
 		case <-ctx.Done():
 		}
-	})
+	}()
 }
 
 // restart makes the sinks forget what they were given. It returns false when one of them cannot.

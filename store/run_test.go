@@ -269,6 +269,19 @@ func TestRunReturnsTheServersErrorAsItIs(t *testing.T) {
 			begun:   []bool{false},
 		},
 		{
+			name:  "that a routine raised, whatever it claims to be",
+			steps: []string{`do $$ begin raise sqlstate '57P01'; end $$`},
+			code:  "57P01",
+			begun: []bool{false},
+		},
+		{
+			name:    "of the role none, which would be the one that connected",
+			session: store.Session{Role: "none"},
+			steps:   []string{`select 1`},
+			code:    "22023",
+			begun:   []bool{false},
+		},
+		{
 			name:    "of a setting",
 			session: store.Session{Settings: []store.Setting{{Name: "timezone", Value: "Mars/Olympus"}}},
 			steps:   []string{`select 1`},
@@ -394,6 +407,18 @@ func TestASinkMayFail(t *testing.T) {
 			}
 		})
 	}
+	t.Run("at the beginning of a write, which is undone", func(t *testing.T) {
+		database.Exec(t, `create table kept (id int)`)
+		err := db.Run(t.Context(), &store.Flight{
+			Steps: []store.Step{statement(`insert into kept values (1) returning id`, failing{begin: stale})},
+		})
+		if err != stale {
+			t.Errorf("got %v, want %v", err, stale)
+		}
+		if n := queryInt(t, database, `select count(*) from kept`); n != 0 {
+			t.Errorf("%d rows were kept, want none", n)
+		}
+	})
 	t.Run("by a panic, which costs its connection and no more", func(t *testing.T) {
 		func() {
 			defer func() {
@@ -433,6 +458,7 @@ func TestOneRoundTrip(t *testing.T) {
 	count := statement(`select count(*) from t`, nil)
 	rows := statement(`select * from t limit 10`, nil)
 	insert := statement(`insert into t values (1)`, nil)
+	returning := statement(`insert into t values (1) returning id`, &result{})
 	tests := []struct {
 		name   string
 		flight store.Flight
@@ -444,6 +470,7 @@ func TestOneRoundTrip(t *testing.T) {
 		{"a serializable write", store.Flight{Session: serializable, Steps: []store.Step{insert}}, 1},
 		{"a write rolled back", store.Flight{Session: session, Steps: []store.Step{insert}, Rollback: true}, 1},
 		{"a write with a check", store.Flight{Session: session, Steps: []store.Step{insert}, Check: func() error { return nil }}, 2},
+		{"a write that returns rows", store.Flight{Session: session, Steps: []store.Step{returning}}, 1},
 	}
 	for _, test := range tests {
 		for _, state := range []string{"that prepares its statements", "prepared"} {
@@ -453,8 +480,12 @@ func TestOneRoundTrip(t *testing.T) {
 				if err := db.Run(t.Context(), &test.flight); err != nil {
 					t.Fatal(err)
 				}
-				if trips := p.turns.Load() - before; trips > test.trips {
-					t.Errorf("took %d round trips, want %d", trips, test.trips)
+				want := test.trips
+				if state != "prepared" && test.flight.Steps[0].Sink != nil && !test.flight.Session.ReadOnly {
+					want++ // it is held until the sink has seen the types
+				}
+				if trips := p.turns.Load() - before; trips > want {
+					t.Errorf("took %d round trips, want %d", trips, want)
 				}
 			})
 		}

@@ -36,11 +36,11 @@ func newSocketProbe(conn net.Conn) socketProbe {
 	}}
 }
 
-// isQuiet is true when there is nothing to read and the server holds its end open, or when it cannot be known. It does
-// not wait for whoever reads: behind a slow write pgconn leaves a reader on the connection until something comes.
+// isQuiet is true when there is nothing to read and the server holds its end open, or when it cannot be known.
 func (p socketProbe) isQuiet() bool {
 	if p.raw == nil {
 		return true
 	}
+	// Control and not Read, which would wait for a reader that pgconn may have left in the background.
 	return p.raw.Control(p.check) == nil && *p.quiet
 }

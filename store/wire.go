@@ -35,19 +35,20 @@ type settingsShape struct {
 }
 
 // text gives the statement. The names are parameters too, so one statement serves all lists of the same length.
-// num_nulls evaluates them in order and keeps the server from sending every value back.
+// num_nulls evaluates them in order and keeps the server from sending every value back. Locks of the session can only
+// be what a routine of an earlier flight has left.
 func (s settingsShape) text() string {
 	var b strings.Builder
-	b.WriteString("select num_nulls(")
+	b.WriteString("select pg_catalog.num_nulls(")
 	for i := range s.count {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString("set_config($" + strconv.Itoa(2*i+1) + ", $" + strconv.Itoa(2*i+2) + ", true)")
+		b.WriteString("pg_catalog.set_config($" + strconv.Itoa(2*i+1) + ", $" + strconv.Itoa(2*i+2) + ", true)")
 	}
-	b.WriteString(")")
+	b.WriteString("), pg_catalog.pg_advisory_unlock_all()")
 	if s.zone {
-		b.WriteString(", current_setting('TimeZone'), current_setting('IntervalStyle')")
+		b.WriteString(", pg_catalog.current_setting('TimeZone'), pg_catalog.current_setting('IntervalStyle')")
 	}
 	return b.String()
 }
@@ -63,10 +64,9 @@ func beginCommand(isolation string) (string, error) {
 	return "", fmt.Errorf("unknown isolation level %q", isolation)
 }
 
-// queue encodes all requests of a flight and notes the replies to expect. With anew, statements are prepared again
-// even when this connection has them.
-func (c *connection) queue(f *Flight, begin string, anew bool) {
-	c.start()
+// resolve finds the prepared statements of a flight's steps. With anew, those that this connection has are prepared
+// again.
+func (c *connection) resolve(f *Flight, anew bool) {
 	c.entries = c.entries[:0]
 	for i := range f.Steps {
 		entry := c.statements.get(f.Steps[i].Statement, f.Session.Role)
@@ -76,31 +76,46 @@ func (c *connection) queue(f *Flight, begin string, anew bool) {
 		}
 		c.entries = append(c.entries, entry)
 	}
+}
+
+// queue encodes all requests of a flight and notes the replies to expect.
+func (c *connection) queue(f *Flight, t transaction) {
+	c.start()
 	// Nothing before these can fail, so each is surely carried out.
 	for _, name := range c.statements.closing {
 		c.encode(&pgproto3.Close{ObjectType: 'S', Name: name})
 		c.replies = append(c.replies, reply{kind: closeReply})
 	}
 	c.statements.closing = c.statements.closing[:0]
-	if begin != "" {
-		c.command(begin, reply{})
+	if t.begin != "" {
+		c.command(t.begin, reply{})
 	}
+	c.queueReset()
 	c.applySettings(&f.Session)
 	for i := range f.Steps {
 		c.run(c.entries[i], f.Steps[i].Params, reply{sink: f.Steps[i].Sink})
 	}
-	if begin != "" {
-		if f.Check == nil {
+	if t.begin != "" {
+		if !t.held {
 			c.command(endCommand(f.Rollback), reply{})
 		}
 		c.sync()
 		return
 	}
+	c.sinceLook++
 	if f.Session.ReadOnly {
-		c.queueCleaning(false, f.Calls)
+		// A read's transaction has nothing to do after its last statement, so the cleaning can be part of it.
+		if f.Calls || c.uncleaned >= uncleanedReads {
+			c.queueCleaning(false, f.Calls)
+		} else {
+			c.uncleaned++
+		}
 		c.sync()
 		return
 	}
+	// The commit of a write may run deferred triggers, which see the role and the settings. So the cleaning is a
+	// transaction of its own in the same write; its replies are read by settle when the connection is used again, and
+	// nobody waits for it.
 	c.sync()
 	flight := len(c.replies)
 	c.queueCleaning(true, f.Calls)
@@ -122,10 +137,10 @@ func (c *connection) start() {
 	c.replies = c.replies[:0]
 }
 
-// applySettings queues the session's settings. The role comes last: what may be set is decided for the role that
-// Basalt connected with.
+// applySettings queues the session's settings. They are set as the role that Basalt connected with, whatever role a
+// routine may have left: that decides what may be set. The flight's own role comes last.
 func (c *connection) applySettings(s *Session) {
-	params := c.params[:0]
+	params := append(c.params[:0], bytesOf("role"), bytesOf("none"))
 	shape := settingsShape{}
 	if s.ReadOnly {
 		params = append(params, bytesOf("transaction_read_only"), bytesOf("on"))
@@ -142,9 +157,6 @@ func (c *connection) applySettings(s *Session) {
 	}
 	c.params = params
 	shape.count = len(params) / 2
-	if shape.count == 0 {
-		return
-	}
 	statement := c.settings[shape]
 	if statement == nil {
 		statement = &prepared{name: c.statements.newName(), text: shape.text()}
@@ -178,6 +190,7 @@ func (c *connection) run(statement *prepared, params [][]byte, r reply) {
 	}
 	c.out = slices.Grow(c.out, size)
 	c.bind.PreparedStatement = statement.name
+	c.bind.ParameterFormatCodes = statement.formats
 	c.bind.Parameters = params
 	c.bind.ResultFormatCodes = c.formats[:]
 	c.encode(&c.bind)

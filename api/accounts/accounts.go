@@ -2,8 +2,11 @@
 package accounts
 
 import (
+	"context"
 	"net/http"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/rs/zerolog"
@@ -15,9 +18,14 @@ import (
 type Options struct {
 	// Version is shown by /health; empty shows none.
 	Version string
+	// Patience is the longest time for a request; 0 is ten seconds. Triggers of the project's owner run in
+	// sign-ups, and what they wait for may never come.
+	Patience time.Duration
 	// Log takes failures that callers are not told about.
 	Log zerolog.Logger
 }
+
+const defaultPatience = 10 * time.Second
 
 // face answers the routes of one project's accounts.
 type face struct {
@@ -52,6 +60,9 @@ func (f *face) routes() map[string]map[string]handler {
 // Register puts the API on a group, which is the one for /auth/v1. The client's address is
 // what the echo server takes it for.
 func Register(g *echo.Group, s *auth.Service, v *auth.Verifier, o Options) {
+	if o.Patience <= 0 {
+		o.Patience = defaultPatience
+	}
 	f := &face{service: s, verifier: v, options: o}
 	for path, methods := range f.routes() {
 		var allowed []string
@@ -59,6 +70,7 @@ func Register(g *echo.Group, s *auth.Service, v *auth.Verifier, o Options) {
 			g.Add(method, path, f.answer(h))
 			allowed = append(allowed, method)
 		}
+		slices.Sort(allowed)
 		refuse := f.answer(notAllowed(allowed))
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 			if _, taken := methods[method]; !taken {
@@ -75,6 +87,9 @@ func Register(g *echo.Group, s *auth.Service, v *auth.Verifier, o Options) {
 func (f *face) answer(h handler) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		c.Response().Header().Set("Cache-Control", "no-store")
+		ctx, cancel := context.WithTimeout(c.Request().Context(), f.options.Patience)
+		defer cancel()
+		c.SetRequest(c.Request().WithContext(ctx))
 		if err := h(c); err != nil {
 			return f.fail(c, err)
 		}

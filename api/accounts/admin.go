@@ -41,11 +41,6 @@ func (in adminUserRequest) user() auth.AdminUser {
 	}
 }
 
-type userListBody struct {
-	Users    []userBody `json:"users"`
-	Audience string     `json:"aud"`
-}
-
 // listUsers answers GET /admin/users?page=&per_page=.
 func (f *face) listUsers(c echo.Context) error {
 	page, err := count(c, "page", 1)
@@ -64,11 +59,7 @@ func (f *face) listUsers(c echo.Context) error {
 	header := c.Response().Header()
 	header.Set("X-Total-Count", strconv.Itoa(found.Total))
 	header.Set("Link", links(c.Request().URL, page, perPage, found.Total))
-	body := userListBody{Users: make([]userBody, 0, len(found.Users)), Audience: "authenticated"}
-	for _, u := range found.Users {
-		body.Users = append(body.Users, newUserBody(u))
-	}
-	return c.JSON(http.StatusOK, body)
+	return c.JSONBlob(http.StatusOK, userListBody(found.Users))
 }
 
 // count reads a query parameter that counts from 1.
@@ -84,11 +75,13 @@ func count(c echo.Context, name string, otherwise int) (int, error) {
 	return int(n), nil
 }
 
-// links are the pages around this one (RFC 8288): next only when there is one, last always.
+// links are the pages around this one (RFC 8288): next only when there is one, last always. A key among the
+// parameters is not repeated.
 func links(u *url.URL, page, perPage, total int) string {
 	last := max(1, (total+perPage-1)/perPage)
 	link := func(to int, relation string) string {
 		query := u.Query()
+		query.Del("apikey")
 		query.Set("page", strconv.Itoa(to))
 		return fmt.Sprintf(`<%s?%s>; rel="%s"`, u.EscapedPath(), query.Encode(), relation)
 	}
@@ -109,7 +102,7 @@ func (f *face) createUser(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, newUserBody(u))
+	return c.JSONBlob(http.StatusOK, userBody(u))
 }
 
 // adminGetUser answers GET /admin/users/{id}.
@@ -122,7 +115,7 @@ func (f *face) adminGetUser(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, newUserBody(u))
+	return c.JSONBlob(http.StatusOK, userBody(u))
 }
 
 // adminPutUser answers PUT /admin/users/{id}.
@@ -139,7 +132,7 @@ func (f *face) adminPutUser(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, newUserBody(u))
+	return c.JSONBlob(http.StatusOK, userBody(u))
 }
 
 // adminDeleteUser answers DELETE /admin/users/{id}.

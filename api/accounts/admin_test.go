@@ -71,6 +71,11 @@ func TestAdminCreatesUsers(t *testing.T) {
 		{"a password and a hash", `{"email":"c@example.com","password":"Secret-pass-1","password_hash":"$2a$04$"}`, 400, "validation_failed"},
 		{"a ban without a unit", `{"email":"c@example.com","ban_duration":"7"}`, 400, "validation_failed"},
 		{"a ban into the past", `{"email":"c@example.com","ban_duration":"-1h"}`, 400, "validation_failed"},
+		{"a role longer than its column", `{"email":"c@example.com","role":"` + strings.Repeat("r", 256) + `"}`, 400, "validation_failed"},
+		{"a NUL in the role", `{"email":"c@example.com","role":"r\u0000"}`, 400, "validation_failed"},
+		{"an audience longer than its column", `{"email":"c@example.com","aud":"` + strings.Repeat("r", 256) + `"}`, 400, "validation_failed"},
+		{"the id of nobody", `{"email":"c@example.com","id":"00000000-0000-0000-0000-000000000000"}`, 400, "validation_failed"},
+		{"a hash that takes minutes", `{"email":"c@example.com","password_hash":"$2a$20$abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYZ01234"}`, 400, "validation_failed"},
 		{"metadata that is a list", `{"email":"c@example.com","app_metadata":[]}`, 400, "validation_failed"},
 	} {
 		if got := s.admin("POST", "/users", c.body); got.status != c.status || got.code() != c.code {
@@ -131,6 +136,54 @@ func TestAdminChangesUsers(t *testing.T) {
 		s.want(s.admin(method, "/users/"+uuid.NewString(), `{}`), 404, "user_not_found")
 		s.want(s.admin(method, "/users/7", `{}`), 404, "validation_failed")
 		s.want(s.admin(method, "/users/urn:uuid:"+id, `{}`), 404, "validation_failed")
+	}
+}
+
+func TestAConfirmationByAnAdministratorVoidsTheLink(t *testing.T) {
+	o := options()
+	o.Autoconfirm = false
+	o.Mail = (&outbox{}).send
+	s := start(t, o)
+	email := address()
+	id := s.signUp(email).str("id")
+	s.want(s.signIn(email, goodPassword), 400, "email_not_confirmed")
+	for range 2 {
+		a := s.want(s.admin("PUT", "/users/"+id, `{"email_confirm":true}`), 200, "")
+		if a.str("email_confirmed_at") == "" || a.get("user_metadata.email_verified") != true || a.get("identities.0.identity_data.email_verified") != true {
+			t.Errorf("the account is %s", a.text)
+		}
+	}
+	if n := s.count(`select (select count(*) from auth.one_time_tokens) + (select count(*) from auth.users where confirmation_token <> '')`); n != 0 {
+		t.Error("the link is still good")
+	}
+	s.want(s.signIn(email, goodPassword), 200, "")
+}
+
+func TestAnAdministratorChangesAnAccountInOneUpdate(t *testing.T) {
+	s := start(t, options())
+	id := s.signUp(address()).str("user.id")
+	s.db.Exec(t, `
+		create table public.touched (id uuid);
+		create function public.on_touch() returns trigger language plpgsql security definer set search_path = '' as $$
+		begin
+			insert into public.touched values (new.id);
+			return new;
+		end $$;
+		create trigger on_touch after update on auth.users for each row execute function public.on_touch();`)
+	s.want(s.admin("PUT", "/users/"+id, fmt.Sprintf(`{"email":%q,"password":"Another-pass-1","role":"reporter","user_metadata":{"a":1}}`, address())), 200, "")
+	if n := s.count(`select count(*) from public.touched`); n != 1 {
+		t.Errorf("the account is updated %d times", n)
+	}
+}
+
+func TestLinksToPagesDoNotRepeatTheKey(t *testing.T) {
+	s := start(t, options())
+	for range 2 {
+		s.want(s.admin("POST", "/users", fmt.Sprintf(`{"email":%q}`, address())), 200, "")
+	}
+	link := s.want(s.admin("GET", "/users?per_page=1&apikey=canary-key", ""), 200, "").header.Get("Link")
+	if strings.Contains(link, "canary") || !strings.Contains(link, `page=2&per_page=1>; rel="next"`) {
+		t.Errorf("the links are %s", link)
 	}
 }
 

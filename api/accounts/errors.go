@@ -3,6 +3,8 @@ package accounts
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/labstack/echo/v4"
+	"github.com/rs/zerolog"
 
 	"basalt/auth"
 	"basalt/auth/password"
@@ -68,7 +71,7 @@ func (f *face) fail(c echo.Context, err error) error {
 		if errorID = requestID(c); errorID == "" {
 			errorID = uuid.NewString()
 		}
-		f.options.Log.Error().Str("request_id", errorID).Int("status", p.status).AnErr("error", p.cause).Msg("accounts request failed")
+		f.options.Log.WithLevel(severity(p)).Str("request_id", errorID).Int("status", p.status).AnErr("error", p.cause).Msg("accounts request failed")
 	}
 	var weak *weakPassword
 	if p.code == auth.CodeWeakPassword {
@@ -79,6 +82,19 @@ func (f *face) fail(c echo.Context, err error) error {
 		return c.JSON(p.status, newBody{Code: p.code, Message: p.message, ErrorID: errorID, WeakPassword: weak})
 	}
 	return c.JSON(p.status, oldBody{Status: p.status, Code: p.code, Message: p.message, ErrorID: errorID, WeakPassword: weak})
+}
+
+// severity is how a failure is logged: an error is for a person to act on, what passes by itself is a warning, and that
+// a client has left is neither.
+func severity(p *problem) zerolog.Level {
+	switch {
+	case errors.Is(p.cause, context.Canceled), p.status == http.StatusServiceUnavailable:
+		// Nobody is there to miss the answer; that PostgreSQL is away is said once, not by each request.
+		return zerolog.DebugLevel
+	case p.status == http.StatusInternalServerError:
+		return zerolog.ErrorLevel
+	}
+	return zerolog.WarnLevel
 }
 
 // namesCodes tells whether a client asks for the newer shape.
@@ -116,12 +132,15 @@ func reason(e *auth.TokenError) string {
 
 // outage is a failure that is nobody's fault who asked: it tells when to come again, and nothing else.
 func outage(err error) *problem {
-	var connect *pgconn.ConnectError
 	var server *pgconn.PgError
+	code := ""
+	if errors.As(err, &server) {
+		code = server.Code
+	}
 	switch {
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), code == "57014":
 		return &problem{status: http.StatusGatewayTimeout, code: auth.CodeRequestTimeout, message: "The request took too long", cause: err}
-	case errors.As(err, &connect), pgconn.SafeToRetry(err), errors.As(err, &server) && unavailable(server.Code):
+	case lost(err), unavailable(code):
 		return &problem{
 			status: http.StatusServiceUnavailable, code: auth.CodeUnexpectedFailure,
 			message: "The database is not available, try again", retryAfter: time.Second, cause: err,
@@ -130,9 +149,17 @@ func outage(err error) *problem {
 	return &problem{status: http.StatusInternalServerError, code: auth.CodeUnexpectedFailure, message: "Unexpected failure, please check server logs for more information", cause: err}
 }
 
-// unavailable are the SQLSTATE classes of a server that starts, stops, or has no room (08, 53, 57P).
+// lost tells whether there was no connection, or it broke.
+func lost(err error) bool {
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// unavailable are the SQLSTATEs of a server that starts, stops, has no room (08, 53, 57P), or has become a standby.
 func unavailable(code string) bool {
-	return len(code) == 5 && (code[:2] == "08" || code[:2] == "53" || code[:3] == "57P")
+	return len(code) == 5 && (code[:2] == "08" || code[:2] == "53" || code[:3] == "57P" || code == "25006")
 }
 
 func status(e *auth.Error) int {

@@ -24,6 +24,29 @@ func TestRoutesThatAreNone(t *testing.T) {
 	}
 }
 
+func TestMethodsThatAnEndpointDoesNotTake(t *testing.T) {
+	s := start(t, options())
+	for _, method := range []string{"HEAD", "POST", "PATCH", "DELETE"} {
+		a := s.call(method, "/user", s.keys.AnonKey, "")
+		if a.status != 405 || a.header.Get("Allow") != "GET, PUT" {
+			t.Errorf("%s: %d, allowed is %q", method, a.status, a.header.Get("Allow"))
+		}
+	}
+}
+
+func TestBodiesAreReadWhateverTheirTypeIsSaidToBe(t *testing.T) {
+	s := start(t, options())
+	for _, kind := range []string{"", "text/plain; charset=latin1", "application/json;charset=UTF-8", "application/x-www-form-urlencoded", "\x7f"} {
+		body := fmt.Sprintf(`{"email":%q,"password":%q}`, address(), goodPassword)
+		if kind == "\x7f" {
+			s.want(s.call("POST", "/signup", s.keys.AnonKey, body), 200, "")
+			continue
+		}
+		s.want(s.call("POST", "/signup", s.keys.AnonKey, body, "Content-Type", kind), 200, "")
+	}
+	s.want(s.call("POST", "/signup", s.keys.AnonKey, `email=a%40b.nl&password=Secret-pass-1`, "Content-Type", "application/x-www-form-urlencoded"), 400, "bad_json")
+}
+
 func TestWhatEverybodyMayKnow(t *testing.T) {
 	s := start(t, options())
 	if a := s.call("GET", "/health", "", ""); a.status != 200 || a.str("name") == "" || a.str("version") != "test" || a.str("description") == "" {

@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -57,7 +59,11 @@ func body(c echo.Context) ([]byte, error) {
 }
 
 func parse(text []byte, into any) error {
-	if !strings.HasPrefix(strings.TrimLeft(string(text), " \t\r\n"), "{") {
+	// The reader would put one and the same character in the place of all that is no UTF-8 (RFC 8259 §8.1).
+	if !utf8.Valid(text) {
+		return badJSON("it is not UTF-8")
+	}
+	if !bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{")) {
 		return badJSON("it must be an object")
 	}
 	err := json.Unmarshal(text, into)

@@ -79,7 +79,12 @@ func startOver(t *testing.T, db *storetest.Database, o auth.Options) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	service := auth.New(db.Pool, keys, o)
+	s := &server{t: t, db: db, keys: keys, service: auth.New(db.Pool, keys, o), log: log}
+	return s.face(accounts.Options{Version: "test", Log: o.Log})
+}
+
+// face serves the same accounts under another address.
+func (s *server) face(o accounts.Options) *server {
 	e := echo.New()
 	e.Use(func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
@@ -88,10 +93,12 @@ func startOver(t *testing.T, db *storetest.Database, o auth.Options) *server {
 		}
 	})
 	e.IPExtractor = echo.ExtractIPFromXFFHeader(echo.TrustLoopback(true))
-	accounts.Register(e.Group("/auth/v1"), service, auth.NewVerifier(*keys, auth.VerifierOptions{}), accounts.Options{Version: "test", Log: o.Log})
+	accounts.Register(e.Group("/auth/v1"), s.service, auth.NewVerifier(*s.keys, auth.VerifierOptions{}), o)
 	listener := httptest.NewServer(e)
-	t.Cleanup(listener.Close)
-	return &server{t: t, db: db, keys: keys, service: service, url: listener.URL, log: log}
+	s.t.Cleanup(listener.Close)
+	other := *s
+	other.url = listener.URL
+	return &other
 }
 
 // answer is what came back.
@@ -208,6 +215,18 @@ func (s *server) sign(claims string, args ...any) string {
 		s.t.Fatal(err)
 	}
 	return raw
+}
+
+// until waits for a condition, at most twenty seconds.
+func (s *server) until(what string, condition func() bool) {
+	s.t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !condition() {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("not within 20 s: %s", what)
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // address gives an e-mail address that no other test uses.

@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -9,110 +10,184 @@ import (
 	"basalt/auth"
 )
 
-// instant is a time as the API writes it: UTC, microseconds.
-type instant time.Time
+// shape is a JSON object that is being written. Users and sessions are written by hand: they are what clients ask for
+// most, and reflection over thirty fields takes longer than all else that is done for them here.
+type shape []byte
 
-func (t instant) MarshalJSON() ([]byte, error) {
-	return []byte(time.Time(t).UTC().Format(`"2006-01-02T15:04:05.000000Z"`)), nil
+func (s *shape) open()  { *s = append(*s, '{') }
+func (s *shape) close() { *s = append(*s, '}') }
+
+// name begins a member.
+func (s *shape) name(name string) {
+	if last := len(*s) - 1; last >= 0 && (*s)[last] != '{' {
+		*s = append(*s, ',')
+	}
+	*s = append(*s, '"')
+	*s = append(*s, name...)
+	*s = append(*s, '"', ':')
 }
 
-func at(t *time.Time) *instant { return (*instant)(t) }
-
-type sessionBody struct {
-	AccessToken  string   `json:"access_token"`
-	TokenType    string   `json:"token_type"`
-	ExpiresIn    int64    `json:"expires_in"`
-	ExpiresAt    int64    `json:"expires_at"`
-	RefreshToken string   `json:"refresh_token"`
-	User         userBody `json:"user"`
+func (s *shape) text(name, value string) {
+	s.name(name)
+	*s = appendText(*s, value)
 }
 
-func newSessionBody(s *auth.Session) sessionBody {
-	return sessionBody{
-		AccessToken:  s.AccessToken.Reveal(),
-		TokenType:    "bearer",
-		ExpiresIn:    int64(s.ExpiresIn / time.Second),
-		ExpiresAt:    s.ExpiresAt.Unix(),
-		RefreshToken: s.RefreshToken.Reveal(),
-		User:         newUserBody(s.User),
+// textIf leaves out what is empty.
+func (s *shape) textIf(name, value string) {
+	if value != "" {
+		s.text(name, value)
 	}
 }
 
-type userBody struct {
-	ID                     uuid.UUID       `json:"id"`
-	Audience               string          `json:"aud"`
-	Role                   string          `json:"role"`
-	Email                  string          `json:"email"`
-	EmailConfirmedAt       *instant        `json:"email_confirmed_at,omitempty"`
-	InvitedAt              *instant        `json:"invited_at,omitempty"`
-	Phone                  string          `json:"phone"`
-	PhoneConfirmedAt       *instant        `json:"phone_confirmed_at,omitempty"`
-	ConfirmationSentAt     *instant        `json:"confirmation_sent_at,omitempty"`
-	ConfirmedAt            *instant        `json:"confirmed_at,omitempty"`
-	RecoverySentAt         *instant        `json:"recovery_sent_at,omitempty"`
-	NewEmail               string          `json:"new_email,omitempty"`
-	EmailChangeSentAt      *instant        `json:"email_change_sent_at,omitempty"`
-	NewPhone               string          `json:"new_phone,omitempty"`
-	PhoneChangeSentAt      *instant        `json:"phone_change_sent_at,omitempty"`
-	ReauthenticationSentAt *instant        `json:"reauthentication_sent_at,omitempty"`
-	LastSignInAt           *instant        `json:"last_sign_in_at,omitempty"`
-	AppMetadata            json.RawMessage `json:"app_metadata"`
-	UserMetadata           json.RawMessage `json:"user_metadata"`
-	Factors                []factorBody    `json:"factors,omitempty"`
-	Identities             []identityBody  `json:"identities"`
-	CreatedAt              *instant        `json:"created_at"`
-	UpdatedAt              *instant        `json:"updated_at"`
-	BannedUntil            *instant        `json:"banned_until,omitempty"`
-	DeletedAt              *instant        `json:"deleted_at,omitempty"`
-	Anonymous              bool            `json:"is_anonymous"`
+func (s *shape) id(name string, value uuid.UUID) { s.text(name, value.String()) }
+
+func (s *shape) number(name string, value int64) {
+	s.name(name)
+	*s = strconv.AppendInt(*s, value, 10)
 }
 
-type identityBody struct {
-	IdentityID   uuid.UUID       `json:"identity_id"`
-	ID           string          `json:"id"`
-	UserID       uuid.UUID       `json:"user_id"`
-	Data         json.RawMessage `json:"identity_data"`
-	Provider     string          `json:"provider"`
-	LastSignInAt *instant        `json:"last_sign_in_at,omitempty"`
-	CreatedAt    *instant        `json:"created_at,omitempty"`
-	UpdatedAt    *instant        `json:"updated_at,omitempty"`
-	Email        string          `json:"email,omitempty"`
+func (s *shape) flag(name string, value bool) {
+	s.name(name)
+	*s = strconv.AppendBool(*s, value)
 }
 
-type factorBody struct {
-	ID               uuid.UUID `json:"id"`
-	CreatedAt        instant   `json:"created_at"`
-	UpdatedAt        instant   `json:"updated_at"`
-	Status           string    `json:"status"`
-	FriendlyName     string    `json:"friendly_name,omitempty"`
-	Type             string    `json:"factor_type"`
-	Phone            string    `json:"phone,omitempty"`
-	LastChallengedAt *instant  `json:"last_challenged_at,omitempty"`
+// object writes JSON as it comes out of the database.
+func (s *shape) object(name string, value json.RawMessage) {
+	s.name(name)
+	*s = append(*s, value...)
 }
 
-func newUserBody(u *auth.User) userBody {
-	body := userBody{
-		ID: u.ID, Audience: u.Audience, Role: u.Role, Email: u.Email, Phone: u.Phone,
-		EmailConfirmedAt: at(u.EmailConfirmedAt), InvitedAt: at(u.InvitedAt), PhoneConfirmedAt: at(u.PhoneConfirmedAt),
-		ConfirmationSentAt: at(u.ConfirmationSentAt), ConfirmedAt: at(u.ConfirmedAt), RecoverySentAt: at(u.RecoverySentAt),
-		NewEmail: u.NewEmail, EmailChangeSentAt: at(u.EmailChangeSentAt), NewPhone: u.NewPhone, PhoneChangeSentAt: at(u.PhoneChangeSentAt),
-		ReauthenticationSentAt: at(u.ReauthenticationSentAt), LastSignInAt: at(u.LastSignInAt),
-		AppMetadata: u.AppMetadata, UserMetadata: u.UserMetadata,
-		Identities: make([]identityBody, 0, len(u.Identities)),
-		CreatedAt:  at(u.CreatedAt), UpdatedAt: at(u.UpdatedAt), BannedUntil: at(u.BannedUntil), DeletedAt: at(u.DeletedAt),
-		Anonymous: u.Anonymous,
+// instant writes a time as the API does, UTC with microseconds, or the empty text.
+func (s *shape) instant(name string, t *time.Time) {
+	s.name(name)
+	*s = append(*s, '"')
+	if t != nil {
+		*s = t.UTC().AppendFormat(*s, "2006-01-02T15:04:05.000000Z")
 	}
-	for _, i := range u.Identities {
-		body.Identities = append(body.Identities, identityBody{
-			IdentityID: i.ID, ID: i.ProviderID, UserID: i.UserID, Data: i.Data, Provider: i.Provider,
-			LastSignInAt: at(i.LastSignInAt), CreatedAt: at(i.CreatedAt), UpdatedAt: at(i.UpdatedAt), Email: i.Email,
-		})
+	*s = append(*s, '"')
+}
+
+// instantIf leaves out a time that is none.
+func (s *shape) instantIf(name string, t *time.Time) {
+	if t != nil {
+		s.instant(name, t)
 	}
-	for _, factor := range u.Factors {
-		body.Factors = append(body.Factors, factorBody{
-			ID: factor.ID, CreatedAt: instant(factor.CreatedAt), UpdatedAt: instant(factor.UpdatedAt), Status: factor.Status,
-			FriendlyName: factor.FriendlyName, Type: factor.Type, Phone: factor.Phone, LastChallengedAt: at(factor.LastChallengedAt),
-		})
+}
+
+// list writes n objects.
+func (s *shape) list(name string, n int, write func(i int)) {
+	s.name(name)
+	*s = append(*s, '[')
+	for i := range n {
+		if i > 0 {
+			*s = append(*s, ',')
+		}
+		s.open()
+		write(i)
+		s.close()
 	}
-	return body
+	*s = append(*s, ']')
+}
+
+// appendText writes a JSON string. Most have nothing to escape.
+func appendText(to []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			quoted, _ := json.Marshal(text) // a string is never refused
+			return append(to, quoted...)
+		}
+	}
+	to = append(to, '"')
+	to = append(to, text...)
+	return append(to, '"')
+}
+
+// sizeOfUser is room for a usual user.
+const sizeOfUser = 1536
+
+func sessionBody(session *auth.Session) []byte {
+	s := make(shape, 0, sizeOfUser+len(session.AccessToken))
+	s.open()
+	s.text("access_token", session.AccessToken.Reveal())
+	s.text("token_type", "bearer")
+	s.number("expires_in", int64(session.ExpiresIn/time.Second))
+	s.number("expires_at", session.ExpiresAt.Unix())
+	s.text("refresh_token", session.RefreshToken.Reveal())
+	s.name("user")
+	s.open()
+	s.user(session.User)
+	s.close()
+	s.close()
+	return s
+}
+
+func userBody(u *auth.User) []byte {
+	s := make(shape, 0, sizeOfUser)
+	s.open()
+	s.user(u)
+	s.close()
+	return s
+}
+
+func userListBody(users []*auth.User) []byte {
+	s := make(shape, 0, sizeOfUser*(len(users)+1))
+	s.open()
+	s.list("users", len(users), func(i int) { s.user(users[i]) })
+	s.text("aud", "authenticated")
+	s.close()
+	return s
+}
+
+func (s *shape) user(u *auth.User) {
+	s.id("id", u.ID)
+	s.text("aud", u.Audience)
+	s.text("role", u.Role)
+	s.text("email", u.Email)
+	s.instantIf("email_confirmed_at", u.EmailConfirmedAt)
+	s.instantIf("invited_at", u.InvitedAt)
+	s.text("phone", u.Phone)
+	s.instantIf("phone_confirmed_at", u.PhoneConfirmedAt)
+	s.instantIf("confirmation_sent_at", u.ConfirmationSentAt)
+	s.instantIf("confirmed_at", u.ConfirmedAt)
+	s.instantIf("recovery_sent_at", u.RecoverySentAt)
+	s.textIf("new_email", u.NewEmail)
+	s.instantIf("email_change_sent_at", u.EmailChangeSentAt)
+	s.textIf("new_phone", u.NewPhone)
+	s.instantIf("phone_change_sent_at", u.PhoneChangeSentAt)
+	s.instantIf("reauthentication_sent_at", u.ReauthenticationSentAt)
+	s.instantIf("last_sign_in_at", u.LastSignInAt)
+	s.object("app_metadata", u.AppMetadata)
+	s.object("user_metadata", u.UserMetadata)
+	if len(u.Factors) > 0 {
+		s.list("factors", len(u.Factors), func(i int) { s.factor(&u.Factors[i]) })
+	}
+	s.list("identities", len(u.Identities), func(i int) { s.identity(&u.Identities[i]) })
+	s.instant("created_at", u.CreatedAt)
+	s.instant("updated_at", u.UpdatedAt)
+	s.instantIf("banned_until", u.BannedUntil)
+	s.instantIf("deleted_at", u.DeletedAt)
+	s.flag("is_anonymous", u.Anonymous)
+}
+
+func (s *shape) identity(i *auth.Identity) {
+	s.id("identity_id", i.ID)
+	s.text("id", i.ProviderID)
+	s.id("user_id", i.UserID)
+	s.object("identity_data", i.Data)
+	s.text("provider", i.Provider)
+	s.instantIf("last_sign_in_at", i.LastSignInAt)
+	s.instantIf("created_at", i.CreatedAt)
+	s.instantIf("updated_at", i.UpdatedAt)
+	s.textIf("email", i.Email)
+}
+
+func (s *shape) factor(f *auth.Factor) {
+	s.id("id", f.ID)
+	s.instant("created_at", f.CreatedAt)
+	s.instant("updated_at", f.UpdatedAt)
+	s.text("status", f.Status)
+	s.textIf("friendly_name", f.FriendlyName)
+	s.text("factor_type", f.Type)
+	s.textIf("phone", f.Phone)
+	s.instantIf("last_challenged_at", f.LastChallengedAt)
 }

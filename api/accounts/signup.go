@@ -29,7 +29,7 @@ func (f *face) signUp(c echo.Context) error {
 	case err != nil:
 		return err
 	case out.Session != nil:
-		return c.JSON(http.StatusOK, newSessionBody(out.Session))
+		return c.JSONBlob(http.StatusOK, sessionBody(out.Session))
 	}
-	return c.JSON(http.StatusOK, newUserBody(out.User))
+	return c.JSONBlob(http.StatusOK, userBody(out.User))
 }

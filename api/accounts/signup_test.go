@@ -37,7 +37,7 @@ func TestSignUpGivesASession(t *testing.T) {
 			t.Errorf("%s is %v, not %v", path, got, want)
 		}
 	}
-	if !strings.Contains(a.text, `"n":12345678901234567890`) {
+	if !strings.Contains(a.text, `"n": 12345678901234567890`) {
 		t.Error("a number in the metadata has lost digits")
 	}
 	for _, path := range []string{"user.created_at", "user.updated_at", "user.email_confirmed_at", "user.confirmed_at", "user.last_sign_in_at", "user.identities.0.created_at"} {
@@ -107,6 +107,12 @@ func TestSignUpRefusesBadInput(t *testing.T) {
 		{"a line break in the address", `{"email":"a@b.nl\r\nBcc: x@y.nl","password":"Secret-pass-1"}`, 400, "validation_failed"},
 		{"a NUL in the address", `{"email":"a\u0000@b.nl","password":"Secret-pass-1"}`, 400, "validation_failed"},
 		{"half a surrogate in the address", `{"email":"a\ud800@b.nl","password":"Secret-pass-1"}`, 400, "validation_failed"},
+		{"an invisible character in the address", `{"email":"a\u200b@b.nl","password":"Secret-pass-1"}`, 400, "validation_failed"},
+		{"a change of direction in the address", `{"email":"a\u202e@b.nl","password":"Secret-pass-1"}`, 400, "validation_failed"},
+		{"an address and a phone number", `{"email":"a@b.nl","phone":"+3161234567","password":"Secret-pass-1"}`, 400, "validation_failed"},
+		{"bytes that are no UTF-8", "{\"email\":\"a@b.nl\",\"password\":\"Secret-\xff\xfepass\"}", 400, "bad_json"},
+		{"half a surrogate in the password", `{"email":"a@b.nl","password":"Secret-\ud800pass"}`, 400, "validation_failed"},
+		{"nesting without end", `{"email":"a@b.nl","password":"Secret-pass-1","data":` + strings.Repeat(`[`, 20_000) + `}`, 400, "bad_json"},
 		{"an endless address", `{"email":"` + strings.Repeat("a", 251) + `@b.nl","password":"Secret-pass-1"}`, 400, "validation_failed"},
 		{"a short password", `{"email":"a@b.nl","password":"aB3$xY7"}`, 422, "weak_password"},
 		{"a well-known password", `{"email":"a@b.nl","password":"Password123"}`, 422, "weak_password"},

@@ -34,7 +34,7 @@ func (f *face) passwordGrant(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, newSessionBody(session))
+	return c.JSONBlob(http.StatusOK, sessionBody(session))
 }
 
 func (f *face) refreshGrant(c echo.Context) error {
@@ -48,5 +48,5 @@ func (f *face) refreshGrant(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, newSessionBody(session))
+	return c.JSONBlob(http.StatusOK, sessionBody(session))
 }

@@ -248,6 +248,28 @@ func TestPasswordsOfADumpAreHashedAnewAtSignIn(t *testing.T) {
 	s.want(s.admin("POST", "/users", `{"email":"x@example.com","password_hash":"$1$abc$def"}`), 400, "validation_failed")
 }
 
+func TestAnAddressThatIsNoneIsNobodys(t *testing.T) {
+	s := start(t, options())
+	s.signUp(address())
+	// Accounts of a dump that are known by a phone number alone may have an empty address.
+	s.db.Exec(t, `update auth.users set email = ''`)
+	for _, email := range []string{"not an address", " ", "@"} {
+		s.want(s.signIn(email, goodPassword), 400, "invalid_credentials")
+	}
+}
+
+func TestWhatBcryptCannotSeeIsNotCompared(t *testing.T) {
+	s := start(t, options())
+	old, err := bcrypt.GenerateFromPassword([]byte(strings.Repeat("x", 72)), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	email := address()
+	s.want(s.admin("POST", "/users", fmt.Sprintf(`{"email":%q,"email_confirm":true,"password_hash":%q}`, email, old)), 200, "")
+	s.want(s.signIn(email, strings.Repeat("x", 73)), 400, "invalid_credentials")
+	s.want(s.signIn(email, strings.Repeat("x", 72)), 200, "")
+}
+
 func TestAFloodOfSignInsIsRefusedNotQueuedForEver(t *testing.T) {
 	o := options()
 	o.Passwords = password.Recommended()

@@ -28,7 +28,7 @@ func (f *face) getUser(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, newUserBody(u))
+	return c.JSONBlob(http.StatusOK, userBody(u))
 }
 
 // putUser answers PUT /user.
@@ -48,5 +48,5 @@ func (f *face) putUser(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, newUserBody(u))
+	return c.JSONBlob(http.StatusOK, userBody(u))
 }

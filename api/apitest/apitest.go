@@ -218,14 +218,24 @@ func (s *Server) SignUp(t testing.TB, email string) (header, id string) {
 	return "Authorization: Bearer " + session.AccessToken, session.User.ID
 }
 
-// Until waits for a condition, at most five seconds.
+// Until waits for a condition, at most a minute.
 func Until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for !condition() {
 		if time.Now().After(deadline) {
-			t.Fatalf("within 5 s not: %s", what)
+			t.Fatalf("within a minute not: %s", what)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// Sign makes a token of any claims, as the server itself would.
+func (s *Server) Sign(t testing.TB, claims string) string {
+	t.Helper()
+	signed, err := token.Sign(json.RawMessage(claims), s.Keys.Secret.Reveal(), s.Keys.KeyID)
+	if err != nil {
+		t.Fatalf("sign token: %v", err)
+	}
+	return signed
 }

@@ -34,6 +34,27 @@ func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
 func (e *Error) Unwrap() error { return e.Cause }
 
+// write sends an error's answer.
+func (e *Error) write(w http.ResponseWriter, method string) error {
+	header := w.Header()
+	for name, values := range e.Header {
+		header[http.CanonicalHeaderKey(name)] = values
+	}
+	if len(header["Content-Type"]) == 0 {
+		header.Set("Content-Type", "application/json; charset=utf-8")
+	}
+	header.Set("Proxy-Status", "basalt; error="+headerText(e.Code)+", PostgREST; error="+headerText(e.Code))
+	if method == http.MethodHead || bodyless(e.Status) {
+		w.WriteHeader(e.Status)
+		return nil
+	}
+	body := e.body()
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(e.Status)
+	_, err := w.Write(body)
+	return err
+}
+
 // body is the JSON of the answer: always the four keys, null where there is nothing to say.
 func (e *Error) body() []byte {
 	dst := append(make([]byte, 0, 256), `{"code":`...)
@@ -80,26 +101,14 @@ func failure(status int, code, message string) *Error {
 	return &Error{Status: status, Code: code, Message: message}
 }
 
-// statuses of our own codes; a code that is not listed is 400.
+// statuses of the codes that the rooms below name; one that is not listed is 400.
 var statuses = map[string]int{
-	"PGRST101": http.StatusMethodNotAllowed,
 	"PGRST103": http.StatusRequestedRangeNotSatisfiable,
 	"PGRST105": http.StatusMethodNotAllowed,
-	"PGRST106": http.StatusNotAcceptable,
-	"PGRST107": http.StatusNotAcceptable,
-	"PGRST116": http.StatusNotAcceptable,
-	"PGRST117": http.StatusMethodNotAllowed,
-	"PGRST125": http.StatusNotFound,
-	"PGRST126": http.StatusNotFound,
 	"PGRST201": http.StatusMultipleChoices,
 	"PGRST202": http.StatusNotFound,
 	"PGRST203": http.StatusMultipleChoices,
 	"PGRST205": http.StatusNotFound,
-	"PGRST301": http.StatusUnauthorized,
-	"PGRST302": http.StatusUnauthorized,
-	"PGRST303": http.StatusUnauthorized,
-	"42883":    http.StatusNotFound,
-	"42P01":    http.StatusNotFound,
 }
 
 func statusOf(code string) int {
@@ -131,10 +140,7 @@ func translate(err error, anonymous bool) *Error {
 	case errors.As(err, &syntax):
 		return &Error{Status: statusOf(syntax.Code), Code: syntax.Code, Message: syntax.Message, Details: text(syntax.Details)}
 	case errors.As(err, &outOfRange):
-		return &Error{
-			Status: http.StatusRequestedRangeNotSatisfiable, Code: "PGRST103",
-			Message: outOfRange.Message, Details: text(outOfRange.Details),
-		}
+		return &Error{Status: statusOf(outOfRange.Code), Code: outOfRange.Code, Message: outOfRange.Message, Details: text(outOfRange.Details)}
 	case errors.As(err, &bad):
 		return &Error{Status: statusOf(bad.Code), Code: bad.Code, Message: bad.Message, Details: text(bad.Details)}
 	case errors.As(err, &planning):
@@ -304,14 +310,4 @@ func raisedAnswer(database *pgconn.PgError) *Error {
 		e.header(name, headerText(value))
 	}
 	return e
-}
-
-// headerText keeps a value that came from a database from ending its header line.
-func headerText(value string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\r' || r == '\n' || r == 0 {
-			return ' '
-		}
-		return r
-	}, value)
 }

@@ -1,20 +1,18 @@
 // Package rest serves /rest/v1: PostgREST's dialect over the exposed schemas.
 //
-// A request walks through request.go (HTTP to query.Request), planner.go (request and catalog to a compiled
-// statement), store (one flight to PostgreSQL) and response.go (rows to HTTP); errors.go is the one place where
-// anything that stops it becomes its answer.
+// A request walks through request.go and payload.go (HTTP to query.Request), planner.go (request and catalog to a
+// compiled statement), session.go (who asks), store (one flight to PostgreSQL), answer.go with row.go, status.go
+// and headers.go (rows to HTTP); errors.go is the one place where anything that stops it becomes its answer.
 package rest
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 	"github.com/rs/zerolog"
@@ -22,7 +20,6 @@ import (
 	"basalt/auth"
 	"basalt/query"
 	"basalt/query/catalog"
-	"basalt/query/plan"
 	"basalt/query/sql"
 	"basalt/store"
 )
@@ -51,6 +48,8 @@ type Handler struct {
 	zones       zones
 	queries     sync.Pool // *query.Query
 	answers     sync.Pool // *answer
+	// buffers are taken when rows begin to arrive: requests that wait for a connection hold none.
+	buffers sync.Pool // *[]byte
 	// PlanHits and PlanMisses count requests whose statement was and was not compiled before.
 	PlanHits, PlanMisses atomic.Uint64
 }
@@ -70,6 +69,7 @@ func New(db *store.DB, catalogs *store.CatalogWatcher, identify func(*http.Reque
 	h.zones.loaded = map[string]*time.Location{}
 	h.queries.New = func() any { return new(query.Query) }
 	h.answers.New = func() any { return new(answer) }
+	h.buffers.New = func() any { buffer := make([]byte, 0, 4<<10); return &buffer }
 	return h
 }
 
@@ -97,7 +97,7 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 		return err
 	}
 	if r.Method == http.MethodOptions {
-		return h.describe(c, p.catalog, path)
+		return h.answerOptions(c, p.catalog, path)
 	}
 	if path == "" || path == "/" {
 		return failure(http.StatusNotFound, "PGRST126", "Root endpoint metadata is disabled")
@@ -140,25 +140,6 @@ func (h *Handler) permit(request *query.Request, principal *auth.Principal, c *c
 	return nil
 }
 
-// current gives the planner of the current catalog.
-func (h *Handler) current() (*planner, error) {
-	c := h.catalogs.Current()
-	if c == nil {
-		e := failure(http.StatusServiceUnavailable, "PGRST002", "Could not query the database for the schema cache. Retrying.")
-		return nil, e.retryAfter(1)
-	}
-	for {
-		p := h.planner.Load()
-		if p != nil && p.catalog == c {
-			return p, nil
-		}
-		next := &planner{catalog: c, compiled: map[string]*compiled{}}
-		if h.planner.CompareAndSwap(p, next) {
-			return next, nil
-		}
-	}
-}
-
 // run compiles, asks the database and answers.
 func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Request, formats []format, principal *auth.Principal) error {
 	statement, err := h.compile(p, request)
@@ -178,149 +159,17 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 	}
 	flight := store.Flight{
 		Session: h.session(c.Request(), path, principal, request, p.catalog, statement.routine),
+		Check:   a.check(),
 		Calls:   request.Action == query.Call,
 	}
 	flight.Session.ReadOnly = request.Action == query.Read || statement.ReadOnly || c.Request().Method != http.MethodPost && request.Action == query.Call
 	if flight.Steps, err = a.steps(p.catalog); err != nil {
 		return err
 	}
-	flight.Check = a.check()
 	if err := h.db.Run(c.Request().Context(), &flight); err != nil {
 		return err
 	}
 	return a.finish()
-}
-
-// compile finds or makes the statement of a request's shape.
-func (h *Handler) compile(p *planner, request *query.Request) (*compiled, error) {
-	key := appendKey(make([]byte, 0, 512), request)
-	statement, hit, err := p.find(key, func() (*compiled, error) {
-		name := catalog.Name{Schema: request.Schema, Name: request.Target}
-		switch request.Action {
-		case query.Read:
-			planned, err := plan.NewRead(p.catalog, request)
-			if err != nil {
-				return nil, err
-			}
-			return &compiled{Statement: sql.CompileRead(planned), relation: p.catalog.Relation(name)}, nil
-		case query.Call:
-			planned, err := plan.NewCall(p.catalog, request)
-			if err != nil {
-				return nil, err
-			}
-			return &compiled{Statement: sql.CompileCall(planned), routine: planned.Routine}, nil
-		default:
-			planned, err := plan.NewWrite(p.catalog, request)
-			if err != nil {
-				return nil, err
-			}
-			return &compiled{Statement: sql.CompileWrite(planned), relation: p.catalog.Relation(name)}, nil
-		}
-	})
-	if hit {
-		h.PlanHits.Add(1)
-	} else {
-		h.PlanMisses.Add(1)
-	}
-	return statement, err
-}
-
-// appendKey writes everything that a statement depends on beside the catalog: the request without its values.
-func appendKey(dst []byte, request *query.Request) []byte {
-	dst = append(dst, byte(request.Action), byte(request.Returning),
-		byte(request.Prefer.Count), byte(request.Prefer.Resolution), byte(request.Prefer.Missing))
-	dst = appendPart(dst, request.Schema)
-	dst = appendPart(dst, request.Target)
-	var flags byte
-	if request.Limit >= 0 {
-		flags |= 1
-	}
-	if request.Offset > 0 {
-		flags |= 2
-	}
-	if request.Prefer.Handling == query.HandlingStrict && request.Prefer.MaxAffected >= 0 {
-		flags |= 128
-	}
-	if payload := request.Payload; payload != nil {
-		flags |= 4
-		if payload.Single {
-			flags |= 8
-		}
-		if payload.Rows == 1 {
-			flags |= 16
-		}
-		if payload.Ragged {
-			flags |= 32
-		}
-		if payload.Rows == 0 {
-			flags |= 64
-		}
-		dst = append(dst, byte(payload.Format))
-		dst = appendPart(dst, payload.MediaType)
-		for _, key := range payload.Keys {
-			dst = appendPart(dst, key)
-		}
-	}
-	dst = append(dst, 0, flags)
-	return append(dst, request.Query.Shape...)
-}
-
-// appendPart writes a name so that no other sequence of names reads the same: length first.
-func appendPart(dst []byte, name string) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(name))+1)
-	return append(dst, name...)
-}
-
-// describe answers OPTIONS: which methods a relation or routine takes. The database is not asked.
-func (h *Handler) describe(c echo.Context, model *catalog.Catalog, path string) error {
-	schema, err := h.schema(c.Request())
-	if err != nil {
-		return err
-	}
-	if path == "" || path == "/" {
-		return allowing(c, "OPTIONS,GET,HEAD")
-	}
-	var request query.Request
-	if err := target(&request, http.MethodGet, path); err != nil {
-		return err
-	}
-	name := catalog.Name{Schema: schema, Name: request.Target}
-	allow := "OPTIONS,GET,HEAD"
-	if request.Action == query.Call {
-		routines := model.Routines(name)
-		if len(routines) == 0 {
-			return &plan.Error{Code: "PGRST202", Message: "Could not find the function " + name.String() + " in the schema cache"}
-		}
-		if routines[0].Volatility == catalog.Volatile {
-			allow = "OPTIONS,POST"
-		} else {
-			allow += ",POST"
-		}
-	} else {
-		relation, err := plan.FindRelation(model, name)
-		if err != nil {
-			return err
-		}
-		if relation.Insertable {
-			allow += ",POST"
-		}
-		if relation.Insertable && relation.Updatable && len(relation.PrimaryKey) > 0 {
-			allow += ",PUT"
-		}
-		if relation.Updatable {
-			allow += ",PATCH"
-		}
-		if relation.Deletable {
-			allow += ",DELETE"
-		}
-	}
-	return allowing(c, allow)
-}
-
-func allowing(c echo.Context, methods string) error {
-	c.Response().Header().Set("Allow", methods)
-	c.Response().WriteHeader(http.StatusOK)
-	return nil
 }
 
 // refuse writes an error's answer.
@@ -333,12 +182,11 @@ func (h *Handler) refuse(c echo.Context, err error, anonymous bool) error {
 	}
 	e := translate(err, anonymous)
 	if e.Cause != nil && e.Status >= 500 {
-		h.log.Error().Err(e.Cause).Str("code", e.Code).Str("request_id", c.Response().Header().Get(echo.HeaderXRequestID)).
-			Msg("request failed")
+		event := h.log.Error()
+		if e.Status == http.StatusServiceUnavailable {
+			event = h.log.Debug() // that PostgreSQL is away is said once, not by each request
+		}
+		event.Err(e.Cause).Str("request_id", c.Response().Header().Get(echo.HeaderXRequestID)).Str("code", e.Code).Msg("request failed")
 	}
 	return e.write(c.Response(), c.Request().Method)
-}
-
-func isText(s string) bool {
-	return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
 }

@@ -10,16 +10,24 @@ import (
 	"basalt/query/sql"
 )
 
-// describe sets the headers of an answer, its length excepted.
-func (a *answer) describe(status int) {
+// setHeaders sets the headers of an answer, its length excepted.
+func (a *answer) setHeaders(status int) {
 	header := a.c.Response().Header()
 	request := a.request
+	// The headers of every answer share one allocation; their names are canonical.
+	values := new([4]string)
+	set := func(i int, name, value string) {
+		values[i] = value
+		header[name] = values[i : i+1 : i+1]
+	}
 	if !a.statement.Single && !a.statement.Void {
-		header.Set("Content-Range", a.contentRange())
+		set(0, "Content-Range", a.contentRange())
 	}
 	if request.Action == query.Read {
-		setDefault(header, "Vary", "Accept, Prefer, Range")
-		header.Set("Content-Location", a.contentLocation())
+		if len(header["Vary"]) == 0 {
+			set(1, "Vary", "Accept, Prefer, Range")
+		}
+		set(2, "Content-Location", a.contentLocation())
 	}
 	for _, renamed := range a.statement.Renamed {
 		header.Add("Warning", `299 - "Addressing the embedded resource '`+headerText(renamed.Relation)+
@@ -38,18 +46,9 @@ func (a *answer) describe(status int) {
 		}
 	}
 	if request.Returning == query.ReturnRows && status != http.StatusNoContent {
-		setDefault(header, "Content-Type", a.format.contentType())
-	}
-}
-
-// bodyless says that an answer of a status has no body (RFC 9110 §6.4.1).
-func bodyless(status int) bool {
-	return status == http.StatusNoContent || status == http.StatusNotModified
-}
-
-func setDefault(header http.Header, name, value string) {
-	if len(header[name]) == 0 {
-		header.Set(name, value)
+		if len(header["Content-Type"]) == 0 {
+			set(3, "Content-Type", a.format.contentType())
+		}
 	}
 }
 
@@ -103,21 +102,12 @@ func (a *answer) location() string {
 	return b.String()
 }
 
-// write sends an error's answer.
-func (e *Error) write(w http.ResponseWriter, method string) error {
-	header := w.Header()
-	for name, values := range e.Header {
-		header[http.CanonicalHeaderKey(name)] = values
-	}
-	setDefault(header, "Content-Type", "application/json; charset=utf-8")
-	header.Set("Proxy-Status", "basalt; error="+headerText(e.Code)+", PostgREST; error="+headerText(e.Code))
-	if method == http.MethodHead || bodyless(e.Status) {
-		w.WriteHeader(e.Status)
-		return nil
-	}
-	body := e.body()
-	header.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(e.Status)
-	_, err := w.Write(body)
-	return err
+// headerText keeps a value that came from a database from ending its header line.
+func headerText(value string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\r' || r == '\n' || r == 0 {
+			return ' '
+		}
+		return r
+	}, value)
 }

@@ -1,26 +1,33 @@
 package rest
 
 import (
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"basalt/query"
 	"basalt/query/catalog"
 	"basalt/query/pgjson"
+	"basalt/query/plan"
 	"basalt/query/sql"
 	"basalt/store"
 )
 
-// maxCompiled bounds the statements that one planner remembers; beyond it some are forgotten. A shape takes a few
-// KiB, so a client that invents shapes costs at most some tens of MiB.
-const maxCompiled = 4096
+// A planner remembers so many statements, and so much text of them, for a client may invent shapes and one may be a
+// megabyte of SQL. Beyond either some are forgotten.
+const (
+	maxCompiled     = 4096
+	maxCompiledText = 64 << 20
+)
 
 // planner is a catalog with the statements compiled against it. A new catalog brings a new, empty planner.
 type planner struct {
 	catalog  *catalog.Catalog
 	mu       sync.RWMutex
-	compiled map[string]*compiled
+	compiled map[string]*compiled // by the shape of their requests
+	text     int                  // bytes of keys and SQL
 }
 
 // compiled is a statement with the encoder that its result columns were last found to need.
@@ -31,40 +38,113 @@ type compiled struct {
 	encoder  atomic.Pointer[boundEncoder]
 }
 
+// text is the size of what a statement sends to PostgreSQL.
+func (c *compiled) text() int {
+	size := 0
+	for _, statement := range [...]*sql.Statement{c.Statement, c.Count, c.Plan} {
+		if statement != nil {
+			size += len(statement.SQL)
+		}
+	}
+	return size
+}
+
 // boundEncoder is an encoder with the column types and session settings that it was made for.
 type boundEncoder struct {
 	*pgjson.Encoder
 	columns store.Columns
 }
 
-// find gives the statement of a key, compiling it when it is not remembered. Hit says that it was.
-func (p *planner) find(key []byte, compile func() (*compiled, error)) (statement *compiled, hit bool, err error) {
-	p.mu.RLock()
-	statement, hit = p.compiled[string(key)]
-	p.mu.RUnlock()
-	if hit {
-		return statement, true, nil
+// current gives the planner of the current catalog.
+func (h *Handler) current() (*planner, error) {
+	c := h.catalogs.Current()
+	if c == nil {
+		e := failure(http.StatusServiceUnavailable, "PGRST002", "Could not query the database for the schema cache. Retrying.")
+		return nil, e.retryAfter(1)
 	}
-	statement, err = compile()
-	if err != nil {
-		return nil, false, err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if other, ok := p.compiled[string(key)]; ok {
-		return other, false, nil
-	}
-	if len(p.compiled) >= maxCompiled {
-		forget := maxCompiled / 8
-		for key := range p.compiled {
-			delete(p.compiled, key)
-			if forget--; forget == 0 {
-				break
-			}
+	for {
+		p := h.planner.Load()
+		if p != nil && p.catalog == c {
+			return p, nil
+		}
+		next := &planner{catalog: c, compiled: map[string]*compiled{}}
+		if h.planner.CompareAndSwap(p, next) {
+			return next, nil
 		}
 	}
-	p.compiled[string(key)] = statement
-	return statement, false, nil
+}
+
+// compile finds or makes the statement of a request's shape.
+func (h *Handler) compile(p *planner, request *query.Request) (*compiled, error) {
+	key := request.AppendShape(make([]byte, 0, 512))
+	if statement := p.find(key); statement != nil {
+		h.PlanHits.Add(1)
+		return statement, nil
+	}
+	h.PlanMisses.Add(1)
+	statement, err := p.compile(request)
+	if err != nil {
+		return nil, err
+	}
+	return p.remember(string(key), statement), nil
+}
+
+// compile plans a request and writes its statement.
+func (p *planner) compile(request *query.Request) (*compiled, error) {
+	switch request.Action {
+	case query.Read:
+		planned, err := plan.NewRead(p.catalog, request)
+		if err != nil {
+			return nil, err
+		}
+		return &compiled{Statement: sql.CompileRead(planned), relation: planned.Root.Source.Relation}, nil
+	case query.Call:
+		planned, err := plan.NewCall(p.catalog, request)
+		if err != nil {
+			return nil, err
+		}
+		return &compiled{Statement: sql.CompileCall(planned), routine: planned.Routine}, nil
+	default:
+		planned, err := plan.NewWrite(p.catalog, request)
+		if err != nil {
+			return nil, err
+		}
+		return &compiled{Statement: sql.CompileWrite(planned), relation: planned.Relation}, nil
+	}
+}
+
+// find gives the statement of a key, nil when none is remembered.
+func (p *planner) find(key []byte) *compiled {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.compiled[string(key)]
+}
+
+// remember keeps a statement and gives the one to use: requests that compiled it at the same time share it.
+func (p *planner) remember(key string, statement *compiled) *compiled {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if other := p.compiled[key]; other != nil {
+		return other
+	}
+	size := len(key) + statement.text()
+	if len(p.compiled) == maxCompiled || p.text+size > maxCompiledText {
+		p.forget()
+	}
+	p.compiled[key] = statement
+	p.text += size
+	return statement
+}
+
+// forget drops an eighth of the statements and of their text.
+func (p *planner) forget() {
+	for key, statement := range p.compiled {
+		if len(p.compiled) <= maxCompiled*7/8 && p.text <= maxCompiledText*7/8 {
+			return
+		}
+		delete(p.compiled, key)
+		p.text -= len(key) + statement.text()
+	}
 }
 
 // bind gives the encoder for the columns that PostgreSQL describes, which may differ from what the catalog said.

@@ -1,18 +1,13 @@
 package rest
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"iter"
-	"mime"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
-	"basalt/api/body"
 	"basalt/query"
 	"basalt/query/catalog"
 )
@@ -31,15 +26,8 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 	if request.Schema, err = h.schema(r); err != nil {
 		return nil, nil, err
 	}
-	request.Prefer = query.Preferences{MaxAffected: -1}
-	if prefer := r.Header["Prefer"]; prefer != nil {
-		request.Prefer = query.ParsePreferences(prefer)
-		request.Prefer.Transaction = query.TransactionUnset // transactions always end in a commit
-		if request.Prefer.Handling == query.HandlingStrict && len(request.Prefer.Invalid) > 0 {
-			e := failure(http.StatusBadRequest, "PGRST122", "Invalid preferences given with handling=strict")
-			e.Details = text("Invalid preferences: " + strings.Join(request.Prefer.Invalid, ", "))
-			return nil, nil, e
-		}
+	if request.Prefer, err = preferences(r.Header["Prefer"]); err != nil {
+		return nil, nil, err
 	}
 	formats, err := negotiate(r.Header["Accept"])
 	if err != nil {
@@ -58,19 +46,25 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 	if err := window(request, r, h.options.MaxRows); err != nil {
 		return nil, nil, err
 	}
-	switch request.Action {
-	case query.Insert, query.Update, query.Put:
-		request.Payload, err = readBody(r, request)
-	case query.Call:
-		if r.Method == http.MethodPost {
-			request.Payload, err = readBody(r, request)
+	if hasPayload(request.Action, r.Method) {
+		if request.Payload, err = readPayload(r, request); err != nil {
+			return nil, nil, err
 		}
-	}
-	if err != nil {
-		return nil, nil, err
 	}
 	request.Returning = returning(request)
 	return request, formats, nil
+}
+
+// preferences reads the Prefer headers. Transactions always end in a commit, whatever is preferred.
+func preferences(headers []string) (query.Preferences, error) {
+	p := query.ParsePreferences(headers)
+	p.Transaction = query.TransactionUnset
+	if p.Handling == query.HandlingStrict && len(p.Invalid) > 0 {
+		e := failure(http.StatusBadRequest, "PGRST122", "Invalid preferences given with handling=strict")
+		e.Details = text("Invalid preferences: " + strings.Join(p.Invalid, ", "))
+		return p, e
+	}
+	return p, nil
 }
 
 // withoutKey takes the API key, which clients may give as a parameter, out of a query string.
@@ -194,90 +188,6 @@ func window(request *query.Request, r *http.Request, maxRows int64) error {
 	return err
 }
 
-// readBody reads a request's body as its Content-Type says.
-func readBody(r *http.Request, request *query.Request) (*query.Payload, error) {
-	kind := "application/json"
-	if header := r.Header.Get("Content-Type"); header != "" && header != kind {
-		parsed, _, err := mime.ParseMediaType(header)
-		if err != nil {
-			return nil, unsupportedBody(header)
-		}
-		kind = parsed
-	}
-	body, err := readAll(r)
-	if err != nil {
-		return nil, err
-	}
-	var payload *query.Payload
-	switch {
-	case kind == "application/json" || strings.HasSuffix(kind, "+json"):
-		if len(body) == 0 && request.Action == query.Call {
-			body = []byte("{}")
-		}
-		payload, err = query.ReadJSON(body, query.JSONOptions{
-			Columns: request.Query.Columns, Any: request.Action == query.Call,
-			Ragged: request.Query.HasColumns || request.Prefer.Missing == query.MissingDefault,
-		})
-	case kind == "text/csv":
-		payload, err = query.ReadCSV(body)
-	case kind == "application/x-www-form-urlencoded" && request.Action == query.Call:
-		return nil, request.Query.AddArguments(string(body))
-	case kind == "application/x-www-form-urlencoded":
-		payload, err = query.ReadForm(body)
-	case request.Action == query.Call && slices.Contains([]string{"text/plain", "text/xml", "application/octet-stream"}, kind):
-		payload = &query.Payload{Format: query.Opaque, Single: true, Rows: 1, Raw: body, MediaType: kind}
-	default:
-		return nil, unsupportedBody(kind)
-	}
-	return payload, err
-}
-
-func unsupportedBody(kind string) error {
-	return failure(http.StatusUnsupportedMediaType, "PGRST102", "Content-Type not acceptable: "+kind)
-}
-
-// readAll reads a body into a buffer that grows as it comes, up to the length announced.
-func readAll(r *http.Request) ([]byte, error) {
-	const first = 16 << 10
-	announced := int(r.ContentLength)
-	body := make([]byte, 0, first)
-	if announced >= 0 {
-		body = make([]byte, 0, min(announced, first))
-	}
-	for announced < 0 || len(body) < announced {
-		if len(body) == cap(body) {
-			size := 2 * max(cap(body), first)
-			if announced >= 0 {
-				size = min(size, announced)
-			}
-			body = append(make([]byte, 0, size), body...)
-		}
-		n, err := r.Body.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-		if err == io.EOF && (announced < 0 || len(body) == announced) {
-			return body, nil
-		}
-		if err != nil {
-			return nil, bodyError(err)
-		}
-	}
-	return body, nil
-}
-
-func bodyError(err error) error {
-	var tooLarge *http.MaxBytesError
-	var busy *body.BusyError
-	if errors.As(err, &tooLarge) || errors.As(err, &busy) {
-		return err
-	}
-	e := failure(http.StatusBadRequest, "PGRST102", "The request body ended before it was complete")
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		e = failure(http.StatusRequestTimeout, "PGRST102", "The request body did not come in time")
-	}
-	e.Cause = fmt.Errorf("read body: %w", err)
-	return e
-}
-
 // returning says what a write gives back, by its preference.
 func returning(request *query.Request) query.Returning {
 	switch request.Action {
@@ -303,4 +213,8 @@ func decodePath(raw string) (string, error) {
 		return "", failure(http.StatusNotFound, "PGRST125", "Invalid path specified in request URL")
 	}
 	return path, nil
+}
+
+func isText(s string) bool {
+	return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
 }

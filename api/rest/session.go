@@ -60,7 +60,14 @@ func impose(s *store.Session, setting catalog.Setting) {
 
 // headersJSON is the object that request.headers holds: lower-case names, several lines joined, no cookies.
 func headersJSON(r *http.Request) string {
-	dst := make([]byte, 0, 512)
+	size := len(r.Host) + 16
+	for name, values := range r.Header {
+		size += len(name) + 8
+		for _, value := range values {
+			size += len(value) + 2
+		}
+	}
+	dst := make([]byte, 0, size)
 	dst = append(dst, `{"host":`...)
 	dst = appendValidString(dst, r.Host)
 	for name, values := range r.Header {

@@ -74,6 +74,9 @@ func TestInserting(t *testing.T) {
 		{name: "a body that is no row is none", method: "POST", path: "item", headers: []string{give}, body: `1`, status: 201, want: `[]`},
 		{name: "a body of an unknown type", method: "POST", path: "item", headers: []string{"Content-Type: application/pdf"}, body: `x`, status: 415, has: []string{"PGRST102"}},
 		{name: "a type that is none", method: "POST", path: "item", headers: []string{"Content-Type: ;;"}, body: `x`, status: 415, has: []string{"PGRST102"}},
+		{name: "a compressed body", method: "POST", path: "item", headers: []string{"Content-Encoding: gzip"}, body: `{"code":"packed"}`, status: 415,
+			want: refusal("PGRST102", "Content-Encoding not acceptable: gzip", "", ""), header: []string{"Accept-Encoding: identity"}},
+		{name: "a body that says that it is not compressed", method: "POST", path: "item", headers: []string{"Content-Encoding: identity"}, body: `{"code":"unpacked"}`, status: 201},
 		{name: "a type with a character set", method: "POST", path: "item?select=code", headers: []string{give, "Content-Type: application/json;charset=UTF-8"}, body: `{"code":"é"}`, status: 201, want: `[{"code":"é"}]`},
 		{name: "a form", method: "POST", path: "item?select=code,n", headers: []string{give, "Content-Type: application/x-www-form-urlencoded"}, body: "code=q+r&n=5", status: 201, want: `[{"code":"q r","n":5}]`},
 		{name: "names that need quotes", method: "POST", path: "odd", headers: []string{give}, body: `{"Select":1,"a b":"x","c.d":"y","order":2,"naïve":"ñ"}`, status: 201,
@@ -110,7 +113,7 @@ func TestUpserting(t *testing.T) {
 		{name: "merging that inserts nothing new is 200", method: "POST", path: "item?on_conflict=code&select=code,n", headers: []string{merge}, body: `[{"code":"a","n":21}]`,
 			status: 200, want: `[{"code":"a","n":21}]`},
 		{name: "merging on the primary key", method: "POST", path: "item?select=id,n", headers: []string{merge}, body: `{"id":1,"n":22}`, status: 200, want: `[{"id":1,"n":22}]`},
-		{name: "merging without anything back", method: "POST", path: "item", headers: []string{"Prefer: resolution=merge-duplicates"}, body: `{"id":1,"n":23}`, status: 201,
+		{name: "merging without anything back", method: "POST", path: "item", headers: []string{"Prefer: resolution=merge-duplicates"}, body: `{"id":1,"n":23}`, status: 200,
 			header: []string{"Preference-Applied: resolution=merge-duplicates"}},
 		{name: "ignoring", method: "POST", path: "item?on_conflict=code&select=code,n", headers: []string{ignore}, body: `[{"code":"a","n":9},{"code":"y","n":4}]`,
 			status: 201, want: `[{"code":"y","n":4}]`},
@@ -121,7 +124,7 @@ func TestUpserting(t *testing.T) {
 			header: []string{"Preference-Applied: return=representation"}},
 		{name: "a key of two columns", method: "POST", path: "pair", headers: []string{merge}, body: `[{"x":1,"y":1,"v":"a"},{"x":1,"y":2,"v":"b"}]`, status: 201,
 			want: `[{"x":1,"y":1,"v":"a"},{"x":1,"y":2,"v":"b"}]`},
-		{name: "nothing but the key leaves the row", method: "POST", path: "pair?columns=x,y", headers: []string{merge}, body: `[{"x":1,"y":1},{"x":9,"y":9}]`, status: 201, want: `[{"x":9,"y":9,"v":null}]`},
+		{name: "nothing but the key leaves the row and shows it", method: "POST", path: "pair?columns=x,y", headers: []string{merge}, body: `[{"x":1,"y":1},{"x":9,"y":9}]`, status: 201, want: `[{"x":1,"y":1,"v":"a"},{"x":9,"y":9,"v":null}]`},
 		{name: "the same row twice in one body", method: "POST", path: "pair", headers: []string{merge}, body: `[{"x":7,"y":7,"v":"a"},{"x":7,"y":7,"v":"b"}]`, status: 500, has: []string{`"21000"`}},
 	})
 }

@@ -34,10 +34,11 @@ const (
 	keyLength  = 32
 
 	// What a hash from elsewhere may cost at most: a row in a dump must not be able
-	// to take the machine's memory.
-	maxMemoryKiB = 256 << 10
-	maxPasses    = 32
-	maxLanes     = 16
+	// to take the machine's memory or its time.
+	maxMemoryKiB  = 256 << 10
+	maxPasses     = 32
+	maxLanes      = 16
+	maxBcryptCost = 15
 
 	// bcrypt does not read past this byte.
 	bcryptLimit = 72
@@ -86,15 +87,14 @@ func Verify(stored, password string) (bool, error) {
 		return verifyArgon2(stored, password)
 	case isBcrypt(stored):
 		// Whoever made the hash did not normalise, and must not have cut: a password that
-		// bcrypt cannot see to its end is refused rather than compared by its beginning.
-		if len(password) > bcryptLimit {
-			return false, nil
-		}
-		err := bcrypt.CompareHashAndPassword([]byte(stored), []byte(password))
+		// bcrypt cannot see to its end is refused rather than compared by its beginning. It is
+		// compared all the same, for a quick refusal would tell that there is such a hash.
+		visible := password[:min(len(password), bcryptLimit)]
+		err := bcrypt.CompareHashAndPassword([]byte(stored), []byte(visible))
 		if err != nil && !errors.Is(err, bcrypt.ErrMismatchedHashAndPassword) {
 			return false, fmt.Errorf("%w: bcrypt", ErrUnknownHash)
 		}
-		return err == nil, nil
+		return err == nil && len(password) <= bcryptLimit, nil
 	}
 	return false, ErrUnknownHash
 }
@@ -108,8 +108,8 @@ func (p Parameters) Outdated(stored string) bool {
 // Readable tells whether Verify can check a stored hash at all.
 func Readable(stored string) bool {
 	if isBcrypt(stored) {
-		_, err := bcrypt.Cost([]byte(stored))
-		return err == nil
+		cost, err := bcrypt.Cost([]byte(stored))
+		return err == nil && cost <= maxBcryptCost
 	}
 	_, err := parseArgon2(stored)
 	return err == nil

@@ -29,6 +29,10 @@ func parseObject(text []byte) (object, error) {
 	if !utf8.Valid(text) {
 		return object{}, errors.New("not UTF-8")
 	}
+	// The decoder hands out tokens before it knows that the text goes on as it should.
+	if !json.Valid(text) {
+		return object{}, errors.New("not JSON")
+	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	first, err := decoder.Token()
@@ -52,9 +56,6 @@ func parseObject(text []byte) (object, error) {
 	})
 	if err != nil {
 		return object{}, err
-	}
-	if len(bytes.TrimLeft(text[decoder.InputOffset():], " \t\r\n")) > 0 {
-		return object{}, errors.New("text after the object")
 	}
 	return o, nil
 }

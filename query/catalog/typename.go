@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// standardNames are the names that SQL's grammar has for PostgreSQL's own types, in lower case with single blanks
-// (PostgreSQL's documentation, chapter 8). They stand for these types whatever the search path holds.
+// standardName gives the type that SQL's grammar means by words of its own, in lower case with single blanks
+// (PostgreSQL's documentation, chapter 8), whatever the search path holds; "" for other words.
 func standardName(words string) string {
 	switch words {
 	case "int", "integer":

@@ -27,18 +27,20 @@ func (e *Encoder) AppendCSVRow(dst []byte, values [][]byte) ([]byte, error) {
 // AppendCSVValue writes one field of such a row. An embed or a list is its JSON text.
 func (e *Encoder) AppendCSVValue(dst []byte, column int, value []byte) ([]byte, error) {
 	c, start := &e.columns[column], len(dst)
-	var err error
-	switch {
-	case c.json && value == nil:
+	if value == nil {
 		if dst = append(dst, c.node.absent...); isNull(dst[start:]) {
 			return dst[:start], nil
 		}
-	case value == nil:
-		return dst, nil
-	case c.json:
-		dst, err = e.appendJSON(dst, c.node, value, false)
-	default:
+		return quoteField(dst, start, c.node), nil
+	}
+	var err error
+	switch c.kind {
+	case Scalar:
 		dst, err = e.appendText(dst, c.node, value)
+	case Wrapped:
+		dst = appendUnwrapped(dst, value)
+	default:
+		dst, err = e.appendJSON(dst, c.node, value, false)
 	}
 	if err != nil {
 		return dst[:start], c.explain(err)

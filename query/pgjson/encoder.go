@@ -19,7 +19,7 @@ type Encoder struct {
 type encoderColumn struct {
 	key  string // with colon, behind the first with a comma before
 	name string
-	json bool // its CSV field is JSON
+	kind ColumnKind
 	node *node
 }
 
@@ -40,7 +40,7 @@ func NewEncoder(layout *Layout, columnOIDs []uint32, types Types, zone *time.Loc
 		if err != nil {
 			return nil, err
 		}
-		e.columns[i] = encoderColumn{memberKey(i, column.Key), column.Name, column.Kind != Scalar, n}
+		e.columns[i] = encoderColumn{memberKey(i, column.Key), column.Name, column.Kind, n}
 	}
 	return e, nil
 }

@@ -113,6 +113,74 @@ func TestEmbedsInCSVAreTheirJSON(t *testing.T) {
 	}
 }
 
+// TestWrappedColumnsAreTextInCSV takes types that are not native through to_json.
+func TestWrappedColumnsAreTextInCSV(t *testing.T) {
+	conn := openDatabase(t)
+	execute(t, conn, "create extension citext; create type odd as (a integer, r int4range)")
+	for _, c := range []struct{ value, want string }{ // want is "" where PostgreSQL's text is wanted
+		{`'[1,5)'::int4range`, ""},
+		{`E'say "hi"\\\n\t\r\b\f\x01'::citext`, ""},
+		{`''::citext`, ""},
+		{`'10.0.0.1/8'::inet`, ""},
+		{`'12.5'::money`, ""},
+		{`'a:1 fat:2'::tsvector`, ""},
+		{`array['a', '', 'NULL', 'b c', E'"\\', null]::citext[]`, ""},
+		{`array[['[1,2)', '[3,4)'], ['empty', null]]::int4range[]`, ""},
+		{`'{}'::citext[]`, ""},
+		{`null::citext`, ""},
+		{`row(1, '[1,2)')::odd`, `"{""a"":1,""r"":""[1,2)""}"`},
+		{`array[row(1, '[1,2)')::odd]`, `"[{""a"":1,""r"":""[1,2)""}]"`},
+	} {
+		t.Run(c.value, func(t *testing.T) {
+			result := binaryRows(t, conn, "select to_json(v), row(v)::text from (select "+c.value+" as v) s")
+			layout := &Layout{Columns: []Column{NewColumn("v", Wrapped)}}
+			e := mustEncoder(t, layout, columnOIDs(result, 1), typeMap{})
+			want := c.want
+			if want == "" {
+				want = strings.TrimSuffix(strings.TrimPrefix(string(result.Rows[0][1]), "("), ")")
+			}
+			if got, err := e.AppendCSVRow(nil, result.Rows[0][:1]); err != nil || string(got) != want {
+				t.Errorf("%s, %v, want %s", got, err, want)
+			}
+			json := string(result.Rows[0][0])
+			if json == "" {
+				json = "null"
+			}
+			if got, err := e.AppendRow(nil, result.Rows[0][:1]); err != nil || string(got) != `{"v":`+json+`}` {
+				t.Errorf("%s, %v, want %s", got, err, json)
+			}
+		})
+	}
+}
+
+// TestListsOfRecordsWithOneFieldAreListsOfThatField has arrays of different lengths in an array.
+func TestListsOfRecordsWithOneFieldAreListsOfThatField(t *testing.T) {
+	conn := openDatabase(t)
+	result := binaryRows(t, conn, `
+select array_agg(row(case when n <> 2 then array_fill(n, array[n]) end)),
+       array_agg(row(row(n, null::text)))
+from generate_series(0, 3) as n`)
+	layout := &Layout{Columns: []Column{
+		NewColumn("arrays", List, NewColumn("x", List)),
+		NewColumn("objects", List, NewColumn("x", Record, NewColumn("n", Scalar), NewColumn("t", Scalar))),
+	}}
+	e := mustEncoder(t, layout, columnOIDs(result, 2), typeMap{})
+	for _, c := range []struct {
+		name, want string
+		write      func(dst []byte, values [][]byte) ([]byte, error)
+	}{
+		{"as JSON", `{"arrays":[[],[1],[],[3,3,3]],"objects":[{"n":0,"t":null},{"n":1,"t":null},{"n":2,"t":null},{"n":3,"t":null}]}`,
+			e.AppendRow},
+		{"stripped", `{"arrays":[[],[1],[],[3,3,3]],"objects":[{"n":0},{"n":1},{"n":2},{"n":3}]}`, e.AppendRowStripped},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got, err := c.write(nil, result.Rows[0]); err != nil || string(got) != c.want {
+				t.Errorf("%s, %v, want %s", got, err, c.want)
+			}
+		})
+	}
+}
+
 func TestAnonymousRecordsMayChangeTheirTypes(t *testing.T) {
 	e := mustEncoder(t, &Layout{Columns: []Column{NewColumn("r", Record, NewColumn("a", Scalar))}}, []uint32{oidRecord}, typeMap{})
 	for _, c := range []struct {

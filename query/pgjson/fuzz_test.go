@@ -20,7 +20,7 @@ func hostileTypes() (typeMap, []uint32) {
 		oids = append(oids, t.OID)
 		return t
 	}
-	for _, scalar := range scalarTypes() {
+	for _, scalar := range scalarTypes(newestMajor) {
 		oids = append(oids, scalar.oid)
 	}
 	for oid := range uint32(5000) {
@@ -43,7 +43,7 @@ func hostileTypes() (typeMap, []uint32) {
 func FuzzAppendRow(f *testing.F) {
 	types, oids := hostileTypes()
 	r := rand.New(rand.NewPCG(1, 1))
-	for _, scalar := range scalarTypes() {
+	for _, scalar := range scalarTypes(newestMajor) {
 		f.Add(scalar.value(r))
 		f.Add(arrayOf(scalar, 0).value(r))
 		f.Add(concat(be32(2), field(int32(scalar.oid), scalar.value(r)), field(oidRecordArray, nil)))
@@ -86,6 +86,8 @@ func FuzzAppendRow(f *testing.F) {
 			check(NewColumn("v", Scalar), 1186, newYork, style)
 		}
 		check(NewColumn("v", Scalar), 1184, newYork, "postgres")
+		check(NewColumn("v", Wrapped), 114, time.UTC, "postgres")
+		check(NewColumn("v", List, inner), oidRecordArray, time.UTC, "postgres")
 		check(NewColumn("v", Record, NewColumn("a", Scalar), inner), oidRecord, time.UTC, "postgres")
 		check(NewColumn("v", Records, NewColumn("a", Scalar), inner), oidRecordArray, time.UTC, "postgres")
 	})

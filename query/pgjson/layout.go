@@ -27,6 +27,7 @@ const (
 	Record                    // an anonymous record (a to-one embed): an object or null
 	Records                   // an array of anonymous records (a to-many embed): an array, [] for NULL
 	List                      // an array of values (a to-many spread): [] for NULL
+	Wrapped                   // a value of a type that is not Native, as to_json(column): JSON, but text in CSV
 )
 
 // NewColumn makes a column with its key escaped as JSON.

@@ -2,48 +2,27 @@ package pgjson
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"net/url"
-	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"basalt/query/catalog"
+	"basalt/store/storetest"
 )
 
 // openDatabase makes a database that lives as long as the test, and connects to it.
 func openDatabase(t testing.TB) *pgconn.PgConn {
 	t.Helper()
-	server, err := url.Parse(os.Getenv("BASALT_TEST_DATABASE_URL"))
-	if err != nil || server.Host == "" {
-		t.Fatal("BASALT_TEST_DATABASE_URL must name a server that tests may make databases on")
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgconn.Connect(ctx, storetest.NewEmpty(t).URL)
+	if err != nil {
+		t.Fatal(err)
 	}
-	connect := func(database string) *pgconn.PgConn {
-		at := *server
-		at.Path = "/" + database
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		conn, err := pgconn.Connect(ctx, at.String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return conn
-	}
-	random := make([]byte, 8)
-	rand.Read(random)
-	name := "pgjson_test_" + hex.EncodeToString(random)
-	admin := connect(server.Path[1:])
-	execute(t, admin, "create database "+name+" template template0 encoding 'UTF8'")
-	conn := connect(name)
-	t.Cleanup(func() {
-		conn.Close(context.Background())
-		execute(t, admin, "drop database "+name)
-		admin.Close(context.Background())
-	})
+	t.Cleanup(func() { conn.Close(context.Background()) })
 	return conn
 }
 
@@ -62,6 +41,17 @@ func text(t testing.TB, conn *pgconn.PgConn, sql string) string {
 		t.Fatalf("%s: %v", sql, err)
 	}
 	return string(results[len(results)-1].Rows[0][0])
+}
+
+// major is the server's version.
+func major(t testing.TB, conn *pgconn.PgConn) int {
+	t.Helper()
+	number, _, _ := strings.Cut(conn.ParameterStatus("server_version"), ".")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // binaryRows runs a statement with binary parameters and results.

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,7 +102,7 @@ func TestEveryScalarTypeIsWrittenAsPostgreSQLWritesIt(t *testing.T) {
 	eachSession(t, conn, func(t *testing.T, s *session) {
 		seed := uint64(time.Now().UnixNano())
 		t.Logf("seed %d", seed)
-		for _, typ := range scalarTypes() {
+		for _, typ := range scalarTypes(major(t, conn)) {
 			t.Run(typ.sql, func(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 0))
 				values := make([][]byte, 3000)
@@ -127,9 +128,9 @@ create table altered (a integer, gone text, b text, share percent);
 alter table altered drop column gone;`
 
 // compositeTypes are the types that the schema above declares, and arrays of them.
-func compositeTypes(t testing.TB, types typeMap) []sampleType {
+func compositeTypes(t testing.TB, types typeMap, scalars []sampleType) []sampleType {
 	scalar := map[string]sampleType{}
-	for _, typ := range scalarTypes() {
+	for _, typ := range scalars {
 		scalar[typ.sql] = typ
 	}
 	like := func(name string, base sampleType) sampleType {
@@ -158,11 +159,12 @@ func fillSamples(t testing.TB, conn *pgconn.PgConn, rows int) (names []string, t
 	t.Helper()
 	execute(t, conn, sampleSchema)
 	types = loadTypes(t, conn)
-	all := scalarTypes()
-	for _, elem := range scalarTypes() {
+	scalars := scalarTypes(major(t, conn))
+	all := slices.Clone(scalars)
+	for _, elem := range scalars {
 		all = append(all, arrayOf(elem, types[elem.oid].Array))
 	}
-	all = append(all, compositeTypes(t, types)...)
+	all = append(all, compositeTypes(t, types, scalars)...)
 	columns := make([]string, len(all))
 	for i, typ := range all {
 		name := fmt.Sprintf("c%d", i)

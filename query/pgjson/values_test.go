@@ -207,15 +207,39 @@ func anyTimeOfDay(r *rand.Rand) int64 {
 	return r.Int64N(microsPerDay) / unit * unit
 }
 
+// anyInterval gives no infinity, which is an interval since PostgreSQL 17 only.
 func anyInterval(r *rand.Rand) []byte {
 	micros := pick[int64](r, 0, anyInt(r), r.Int64N(2*microsPerDay)-microsPerDay, r.Int64N(200*microsPerSec)-100*microsPerSec,
 		microsPerSec, -microsPerSec, 1, -1, 60*microsPerSec, -3600*microsPerSec)
 	days := pick[int32](r, 0, int32(anyInt(r)), r.Int32N(60)-30, 1, -1)
 	months := pick[int32](r, 0, int32(anyInt(r)), r.Int32N(60)-30, 1, -1, 12, -12)
-	if uint32(days)+1 < 2 && uint32(months)+1 < 2 { // could be what infinity is since PostgreSQL 17
+	if uint32(days)-math.MaxInt32 < 2 && uint32(months)-math.MaxInt32 < 2 {
 		micros >>= 1
 	}
 	return append(append(be64(micros), be32(days)...), be32(months)...)
+}
+
+// shortInterval leaves out what PostgreSQL 14 cannot write: more hours than an int32 holds, and the least number of
+// days, before which it puts two signs.
+func shortInterval(r *rand.Rand) []byte {
+	for {
+		value := anyInterval(r)
+		hours := int64(binary.BigEndian.Uint64(value)) / (3600 * microsPerSec)
+		if days := int32(binary.BigEndian.Uint32(value[8:])); hours == int64(int32(hours)) && days != math.MinInt32 {
+			return value
+		}
+	}
+}
+
+func anyOrInfiniteInterval(r *rand.Rand) []byte {
+	switch r.IntN(20) {
+	case 0:
+		return append(append(be64(math.MaxInt64), be32(math.MaxInt32)...), be32(math.MaxInt32)...)
+	case 1:
+		return append(append(be64(math.MinInt64), be32(math.MinInt32)...), be32(math.MinInt32)...)
+	default:
+		return anyInterval(r)
+	}
 }
 
 func anyBytes(r *rand.Rand, n int) []byte {
@@ -226,13 +250,26 @@ func anyBytes(r *rand.Rand, n int) []byte {
 	return out
 }
 
-// scalarTypes are all native types that are not made of others.
-func scalarTypes() []sampleType {
+// newestMajor is the newest PostgreSQL whose values are known here.
+const newestMajor = 18
+
+// scalarTypes are all native types that are not made of others, with the values that a major version can have and write.
+func scalarTypes(major int) []sampleType {
+	char := func(r *rand.Rand) []byte { return anyBytes(r, 1) }
+	interval := anyInterval
+	switch {
+	case major < 15:
+		// It writes the bytes from 0x80 on as they are, which is no UTF-8 and so no JSON.
+		char = func(r *rand.Rand) []byte { return []byte{byte(r.IntN(0x80))} }
+		interval = shortInterval
+	case major >= 17:
+		interval = anyOrInfiniteInterval
+	}
 	text := func(r *rand.Rand) []byte { return []byte(anyText(r)) }
 	return []sampleType{
 		{"boolean", 16, func(r *rand.Rand) []byte { return []byte{byte(r.IntN(2))} }},
 		{"bytea", 17, func(r *rand.Rand) []byte { return anyBytes(r, r.IntN(20)) }},
-		{`"char"`, 18, func(r *rand.Rand) []byte { return anyBytes(r, 1) }},
+		{`"char"`, 18, char},
 		{"name", 19, func(r *rand.Rand) []byte {
 			return []byte(anyText(r)[:0] + strconv.Itoa(r.Int()) + pick(r, "", `"\`, " ,"))
 		}},
@@ -255,7 +292,7 @@ func scalarTypes() []sampleType {
 		{"time", 1083, func(r *rand.Rand) []byte { return be64(anyTimeOfDay(r)) }},
 		{"timestamp", 1114, func(r *rand.Rand) []byte { return be64(anyMoment(r)) }},
 		{"timestamptz", 1184, func(r *rand.Rand) []byte { return be64(anyMoment(r)) }},
-		{"interval", 1186, anyInterval},
+		{"interval", 1186, interval},
 		{"timetz", 1266, func(r *rand.Rand) []byte {
 			zone := pick[int32](r, 0, r.Int32N(2*maxTimeOffset-1)-maxTimeOffset+1, (r.Int32N(30)-15)*3600, (r.Int32N(60)-30)*1800)
 			return append(be64(anyTimeOfDay(r)), be32(zone)...)

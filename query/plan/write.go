@@ -9,14 +9,14 @@ import (
 type Write struct {
 	Action   query.Action
 	Relation *catalog.Relation
-	// Columns are set from the payload, in the order of its keys.
+	// Columns are set from the payload, in the order of its keys. An insert without any makes rows of defaults.
 	Columns []WriteColumn
 	Payload PayloadForm
+	// JSON says that the payload's values are JSON, List that they are in an array of objects.
+	JSON, List bool
 	// Nothing says that there is nothing to write: no rows, or no columns to change.
 	Nothing bool
-	// DefaultColumn takes its default in every row of a payload that names no column; nil otherwise.
-	DefaultColumn *catalog.Column
-	// Defaults says that a row takes the column's default where it lacks the key, instead of NULL.
+	// Defaults says that rows may lack keys and take the columns' defaults then, instead of NULL.
 	Defaults bool
 	Conflict *Conflict
 	// Where are the conditions on the rows to change (of PUT: on the row to be written).
@@ -50,13 +50,15 @@ const (
 
 // Conflict is what happens to rows whose key is there already.
 type Conflict struct {
-	Target []*catalog.Column // empty: any key
+	Target []*catalog.Column
 	Update []*catalog.Column // set from the new row; empty: the row there stays
 }
 
 // NewWrite plans a write to a relation. Its errors are of type *Error.
 func NewWrite(c *catalog.Catalog, r *query.Request) (*Write, error) {
-	p := &planner{catalog: c, request: r}
+	uncapped := *r
+	uncapped.MaxRows = 0 // caps what is read, not what is shown of a write
+	p := &planner{catalog: c, request: &uncapped}
 	relation, err := p.relation()
 	if err != nil {
 		return nil, err
@@ -85,6 +87,32 @@ func (p *planner) columns(w *Write) error {
 	if payload == nil {
 		return nil
 	}
+	nested, err := p.setColumns(w)
+	if err != nil {
+		return err
+	}
+	w.JSON, w.List = payload.Format == query.JSON, !payload.Single
+	w.Defaults = p.request.Prefer.Missing == query.MissingDefault && payload.Ragged
+	w.Nothing = payload.Rows == 0 || w.Action == query.Update && len(w.Columns) == 0
+	switch {
+	case w.Nothing:
+		return nil
+	case w.Action == query.Update && payload.Rows > 1:
+		// Which of them a row would get is PostgreSQL's whim.
+		return &Error{Code: "PGRST102", Message: "The body of an update must be one object"}
+	case nested && w.JSON:
+		w.Payload = WholeBody
+	case payload.Rows == 1 && !w.Defaults:
+		w.Payload = OneRow
+	default:
+		w.Payload = ManyRows
+	}
+	return nil
+}
+
+// setColumns pairs the keys that count with columns. Nested says that some column is made of composites.
+func (p *planner) setColumns(w *Write) (nested bool, err error) {
+	payload := p.request.Payload
 	keys := make(map[string]int, len(payload.Keys))
 	for i, key := range payload.Keys {
 		keys[key] = i
@@ -93,61 +121,47 @@ func (p *planner) columns(w *Write) error {
 	if p.request.Query.HasColumns {
 		names = p.request.Query.Columns
 	}
-	nested := false
 	for _, name := range names {
 		column := w.Relation.Column(name)
 		if column == nil {
-			return &Error{
+			return false, &Error{
 				Code:    "PGRST204",
 				Message: "Could not find the '" + name + "' column of '" + w.Relation.Name.Name + "' in the schema cache",
 			}
 		}
 		key, ok := keys[name]
 		if !ok {
-			continue // no row has it
+			continue // a name of columns= that the body does not speak of, or that was there before
 		}
+		delete(keys, name)
 		nested = nested || madeFromJSON(column.Type)
 		w.Columns = append(w.Columns, WriteColumn{column, key})
 	}
-	w.Nothing = payload.Rows == 0 || w.Action == query.Update && len(w.Columns) == 0
-	if w.Action == query.Update && payload.Rows > 1 {
-		return &Error{Code: "PGRST102", Message: "The body of an update must be one object"}
-	}
-	w.Defaults = p.request.Prefer.Missing == query.MissingDefault
-	switch {
-	case len(w.Columns) == 0:
-		w.Payload = NoPayload
-		if payload.Rows > 1 {
-			return w.chooseDefault()
-		}
-	case nested && payload.Format == query.JSON:
-		w.Payload = WholeBody
-	case payload.Rows == 1 && !payload.Ragged && !p.request.Query.HasColumns:
-		w.Payload = OneRow
-	default:
-		w.Payload = ManyRows
-	}
-	return nil
+	return nested, nil
 }
 
-// madeFromJSON says that only PostgreSQL knows how to make values of a type from JSON: composites and arrays of them.
+// madeFromJSON says that only PostgreSQL knows how to make values of a type from JSON: composites, and arrays that
+// cannot be spelled without knowing more of their elements.
 func madeFromJSON(t *catalog.Type) bool {
 	t = t.Underlying()
-	if t.Elem != nil {
-		t = t.Elem.Underlying()
+	if t.Elem == nil {
+		return t.Kind == catalog.CompositeType
 	}
-	return t.Kind == catalog.CompositeType
+	t = t.Elem.Underlying()
+	return t.Elem == nil && !plainElement(t)
 }
 
-// chooseDefault finds a column to stand for rows that name none.
-func (w *Write) chooseDefault() error {
-	for _, column := range w.Relation.Columns {
-		if !column.Generated && column.Identity == 0 {
-			w.DefaultColumn = column
-			return nil
-		}
+// plainElement says that arrays of a type are spelled with commas between their elements, none of which is an array. Of
+// types that are not PostgreSQL's own this is not known.
+func plainElement(t *catalog.Type) bool {
+	switch t.Kind {
+	case catalog.EnumType, catalog.RangeType, catalog.MultirangeType:
+		return t.Array != 0
+	case catalog.BaseType:
+		box := catalog.Name{Schema: "pg_catalog", Name: "box"} // its arrays have semicolons
+		return t.Array != 0 && t.Elem == nil && t.Name.Schema == box.Schema && t.Name != box
 	}
-	return notImplemented("Several rows without any key can not be inserted into a table of generated columns only.")
+	return false
 }
 
 // put checks that the filters name the one row of the payload by its primary key.
@@ -155,8 +169,11 @@ func (p *planner) put(w *Write) error {
 	filters := map[string]bool{}
 	for i := range p.request.Query.Where {
 		c := &p.request.Query.Where[i]
-		if c.Logic != query.Compare || c.Negated || len(c.Path) > 0 || len(c.Field.Path) > 0 ||
-			c.Operator.Name != "eq" || c.Quantifier != query.NoQuantifier || filters[c.Field.Name] {
+		if c.Logic == query.Compare && len(c.Path) > 0 {
+			continue // on an embed of what is shown
+		}
+		if c.Logic != query.Compare || c.Negated || len(c.Field.Path) > 0 || c.Operator.Name != "eq" ||
+			c.Quantifier != query.NoQuantifier {
 			return putFilters()
 		}
 		filters[c.Field.Name] = true
@@ -194,7 +211,6 @@ func PutMismatch() error {
 // conflict plans what happens to rows whose key is there already.
 func (p *planner) conflict(w *Write) error {
 	r := p.request
-	merge := r.Action == query.Put || r.Prefer.Resolution == query.MergeDuplicates
 	if r.Action != query.Put && (r.Action != query.Insert || r.Prefer.Resolution == query.ResolutionNone) {
 		return nil
 	}
@@ -204,7 +220,7 @@ func (p *planner) conflict(w *Write) error {
 		for _, name := range r.Query.OnConflict {
 			column := w.Relation.Column(name)
 			if column == nil {
-				return columnNotFound(&Source{Name: w.Relation.Name.Name, Columns: w.Relation.Columns}, name)
+				return conflictColumnNotFound(w.Relation, name)
 			}
 			conflict.Target = append(conflict.Target, column)
 		}
@@ -212,22 +228,22 @@ func (p *planner) conflict(w *Write) error {
 	if len(conflict.Target) == 0 {
 		return nil
 	}
-	if merge {
-		target := map[*catalog.Column]bool{}
-		for _, column := range conflict.Target {
-			target[column] = true
-		}
-		beyond := false
+	if r.Action == query.Put || r.Prefer.Resolution == query.MergeDuplicates {
 		for _, column := range w.Columns {
 			conflict.Update = append(conflict.Update, column.Column)
-			beyond = beyond || !target[column.Column]
-		}
-		if !beyond && r.Action == query.Insert {
-			conflict.Update = nil
 		}
 	}
 	w.Conflict = conflict
 	return nil
+}
+
+func conflictColumnNotFound(relation *catalog.Relation, name string) error {
+	source := RelationSource(relation)
+	return &Error{
+		Code:    "42703",
+		Message: `column "` + name + `" does not exist`,
+		Hint:    columnHint(&source, name),
+	}
 }
 
 // returning plans what is shown of the rows written, and the conditions on the rows to change.

@@ -1,20 +1,27 @@
 package sql
 
 import (
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"basalt/query"
+	"basalt/query/plan"
 )
 
-// Bind appends the parameters' values for one request to dst, in text format; nil is NULL. The request must be of the
-// shape that the statement was compiled for.
+// Bind appends the parameters' values for one request to dst, in the format of each; nil is NULL. The request must be of the
+// shape that the statement was compiled for; what it asks for beyond its shape may still be refused by a *plan.Error.
 func (s *Statement) Bind(dst [][]byte, r *query.Request) ([][]byte, error) {
+	if err := plan.CheckAffected(r, s.Single); err != nil {
+		return dst, err
+	}
 	// All values share one buffer. Should it have to grow, the values already in dst keep the old one.
 	buffer := make([]byte, 0, s.bindSize(r))
 	for i := range s.Params {
+		if source := s.Params[i].Source; source == Body || source == BodyBytes {
+			dst = append(dst, r.Payload.Raw)
+			continue
+		}
 		start := len(buffer)
 		var null bool
 		var err error
@@ -49,8 +56,11 @@ func (s *Statement) bindSize(r *query.Request) int {
 			size += len(p.Text)
 		case Cell:
 			size += len(r.Payload.Cell(0, p.Index))
-		case Cells, Body:
-			size += len(r.Payload.Raw) / max(1, len(s.Params))
+		case Cells:
+			size += r.Payload.CellArraySize(p.Index)
+		case Given:
+			size += r.Payload.CellArraySize(p.Index) // more than it takes
+		case Body, BodyBytes:
 		default:
 			size += numberSize
 		}
@@ -143,10 +153,6 @@ func (p *Param) appendPayload(dst []byte, payload *query.Payload) (_ []byte, nul
 		return query.AppendGivenArray(dst, payload, p.Index), false, nil
 	case Rows:
 		return strconv.AppendInt(dst, int64(payload.Rows), 10), false, nil
-	case Body:
-		return append(dst, payload.Raw...), false, nil
-	case BodyBytes:
-		return hex.AppendEncode(append(dst, `\x`...), payload.Raw), false, nil
 	}
 	return dst, false, fmt.Errorf("bind: parameter of unknown source %d", p.Source)
 }

@@ -86,6 +86,37 @@ func TestBindingTakesOneAllocation(t *testing.T) {
 	}
 }
 
+func TestBindingARowTakesOneAllocation(t *testing.T) {
+	body := `{"id": 7, "name": "caf\u00e9 \"x\"", "tags": ["a", "b"], "data": {"a": [1]}, "paid": null}`
+	payload, err := query.ReadJSON([]byte(body), query.JSONOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := &query.Request{Query: &query.Query{}, Payload: payload}
+	statement := &sql.Statement{}
+	for key, form := range []query.CellForm{query.PlainCell, query.PlainCell, query.ArrayCell, query.JSONCell, query.PlainCell} {
+		statement.Params = append(statement.Params, sql.Param{Source: sql.Cell, Index: key, Form: form})
+	}
+	room := make([][]byte, 0, len(statement.Params))
+	var bound [][]byte
+	allocations := testing.AllocsPerRun(100, func() {
+		if bound, err = statement.Bind(room, request); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocations > 1 {
+		t.Errorf("%v allocations", allocations)
+	}
+	for i, want := range []string{"7", `café "x"`, `{a,b}`, `{"a": [1]}`} {
+		if string(bound[i]) != want {
+			t.Errorf("%s, want %s", bound[i], want)
+		}
+	}
+	if bound[4] != nil {
+		t.Errorf("null became %s", bound[4])
+	}
+}
+
 // Conditions on an embed are repeated where the embed is mentioned, so that their numbers multiply.
 func TestConditionsThatMultiplyBeyondBoundsAreRefused(t *testing.T) {
 	s := newSample(t)

@@ -37,7 +37,7 @@ func newBuilder() *builder {
 
 // statement takes what was written.
 func (b *builder) statement() *Statement {
-	return &Statement{SQL: string(b.text), Params: b.params}
+	return &Statement{SQL: string(b.text), Params: b.params, Formats: formats(b.params)}
 }
 
 func (b *builder) write(parts ...string) {

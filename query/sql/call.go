@@ -10,32 +10,80 @@ import (
 // CompileCall writes the call of a routine: a query over its result.
 func CompileCall(c *plan.Call) *Statement {
 	b := newBuilder()
-	from := b.cut(func() { b.call(c) })
-	if c.Read == nil {
-		return b.scalarCall(c, from)
+	b.write("select")
+	hidden := b.total(c)
+	if len(hidden) > 0 {
+		b.write(",")
 	}
+	var layout *pgjson.Layout
+	if c.Scalar {
+		layout = b.scalars(c)
+	} else {
+		layout = b.resultRows(c)
+	}
+	if c.Routine.ReturnsSet || !c.Scalar {
+		b.topWindow(c.Read)
+	}
+	s := b.statement()
+	s.Hidden, s.Layout, s.Renamed = hidden, layout, renamed(c.Read)
+	s.Scalar, s.Void, s.Single = c.Scalar, c.Void, !c.Routine.ReturnsSet
+	s.ReadOnly = c.Routine.Volatility != catalog.Volatile
+	return s
+}
+
+// total counts the rows of a set beside showing them: the routine must run once only.
+func (b *builder) total(c *plan.Call) []Hidden {
+	if c.Read.Count == query.CountNone || !c.Routine.ReturnsSet {
+		return nil
+	}
+	b.write(" pg_catalog.count(*) over ()")
+	return []Hidden{{Kind: TotalColumn}}
+}
+
+// resultRows writes what is shown of a result of rows.
+func (b *builder) resultRows(c *plan.Call) *pgjson.Layout {
+	from := b.cut(func() {
+		b.arguments(c)
+		b.call(c)
+	})
 	root := b.scope(c.Read.Root)
 	root.from = from
-	b.write("select")
-	var hidden []Hidden
-	separator := " "
-	if c.Read.Count != query.CountNone {
-		// A routine must run once only, so its rows are counted beside being shown.
-		b.write(" count(*) over ()")
-		hidden = append(hidden, Hidden{Kind: TotalColumn})
-		separator = ", "
-	}
 	if len(c.Read.Root.Items) > 0 {
-		b.write(separator)
+		b.write(" ")
 		b.items(root, false, wrapped)
 	}
 	b.body(root, nil, nil)
 	b.order(root)
-	b.topWindow(c.Read)
-	s := b.statement()
-	s.Hidden, s.Layout = hidden, &pgjson.Layout{Columns: columns(c.Read.Root)}
-	s.Single, s.ReadOnly = !c.Routine.ReturnsSet, c.Routine.Volatility != catalog.Volatile
-	return s
+	return &pgjson.Layout{Columns: columns(c.Read.Root)}
+}
+
+// scalars writes a result of single values. The call stands in select, as one that gives a record without names may
+// not stand in from.
+func (b *builder) scalars(c *plan.Call) *pgjson.Layout {
+	b.write(" ")
+	start := len(b.text)
+	if c.Routine.ReturnsSet {
+		b.write("t.v")
+	} else {
+		b.call(c)
+	}
+	switch t := c.Routine.Returns; {
+	case t.JSONCast.Name != "":
+		b.enclose(start, string(appendName(nil, t.JSONCast))+"(", ")")
+	case !pgjson.Native(t):
+		b.enclose(start, "pg_catalog.to_json(", ")")
+	}
+	if c.Routine.ReturnsSet {
+		b.write("\nfrom ")
+		b.arguments(c)
+		b.write("(select ")
+		b.call(c)
+		b.write(" as v) t")
+	} else if c.WholeBody {
+		b.write("\nfrom ")
+		b.record(c)
+	}
+	return &pgjson.Layout{Columns: []pgjson.Column{pgjson.NewColumn(c.Routine.Name.Name, scalarKind(c.Routine.Returns))}}
 }
 
 // cut runs a writer and takes what it wrote out of the text again.
@@ -47,40 +95,31 @@ func (b *builder) cut(write func()) string {
 	return text
 }
 
-// scalarCall writes the call of a routine whose result is no row.
-func (b *builder) scalarCall(c *plan.Call, from string) *Statement {
-	b.write("select ")
-	start := len(b.text)
-	b.write("t.v")
-	switch t := c.Routine.Returns; {
-	case t.JSONCast.Name != "":
-		b.enclose(start, string(appendName(nil, t.JSONCast))+"(", ")")
-	case !pgjson.Native(t):
-		b.enclose(start, "to_json(", ")")
+// arguments writes the row of arguments before what reads them.
+func (b *builder) arguments(c *plan.Call) {
+	if c.WholeBody {
+		b.record(c)
+		b.write(", lateral ")
 	}
-	b.write("\nfrom ", from, " t(v)")
-	s := b.statement()
-	s.Layout = &pgjson.Layout{Columns: []pgjson.Column{pgjson.NewColumn(c.Routine.Name.Name, pgjson.Scalar)}}
-	s.Scalar, s.Void, s.Single = true, c.Void, !c.Routine.ReturnsSet
-	s.ReadOnly = c.Routine.Volatility != catalog.Volatile
-	return s
 }
 
-// call writes the routine with its arguments as a source of rows.
-func (b *builder) call(c *plan.Call) {
-	if c.WholeBody {
-		b.write("json_to_record(")
-		b.parameter(Param{Source: Body}, "::json")
-		b.write(") a(")
-		for i, argument := range c.Arguments {
-			if i > 0 {
-				b.write(", ")
-			}
-			b.text = appendIdentifier(b.text, argument.Arg.Name)
-			b.write(" ", argument.Arg.Type.SQL)
+// record writes the arguments as a row a that PostgreSQL itself takes out of the JSON body.
+func (b *builder) record(c *plan.Call) {
+	b.write("pg_catalog.json_to_record(")
+	b.parameter(Param{Source: Body}, "::json")
+	b.write(") a(")
+	for i, argument := range c.Arguments {
+		if i > 0 {
+			b.write(", ")
 		}
-		b.write("), lateral ")
+		b.text = appendIdentifier(b.text, argument.Arg.Name)
+		b.write(" ", argument.Arg.Type.SQL)
 	}
+	b.write(")")
+}
+
+// call writes the routine with its arguments.
+func (b *builder) call(c *plan.Call) {
 	b.name(c.Routine.Name)
 	b.write("(")
 	for i := range c.Arguments {
@@ -105,8 +144,10 @@ func (b *builder) argument(c *plan.Call, a *plan.CallArgument) {
 	if a.Variadic {
 		b.write("variadic ")
 	}
-	b.text = appendIdentifier(b.text, a.Arg.Name)
-	b.write(" => ")
+	if !c.Positional {
+		b.text = appendIdentifier(b.text, a.Arg.Name)
+		b.write(" => ")
+	}
 	switch {
 	case c.WholeBody:
 		b.write("a.")

@@ -48,7 +48,7 @@ func (b *builder) equations(from, to string, pairs []catalog.ColumnPair) {
 			b.write(" and ")
 		}
 		b.column(to, pair.To)
-		b.write(" = ")
+		b.write(" ", own("=", false, pair.From.Type, pair.To.Type), " ")
 		b.column(from, pair.From)
 	}
 }
@@ -139,9 +139,9 @@ func (b *builder) lists(parent *scope, e *plan.Embed, comparable bool) {
 		}
 		name := showName(i)
 		if needsRow(&s.node.Items[i]) {
-			b.write("array_agg(row(", rows, ".", name, ")) as ", name)
+			b.write("pg_catalog.array_agg(row(", rows, ".", name, ")) as ", name)
 		} else {
-			b.write("array_agg(", rows, ".", name, ") as ", name)
+			b.write("pg_catalog.array_agg(", rows, ".", name, ") as ", name)
 		}
 	}
 	b.write("\nfrom (\nselect ")

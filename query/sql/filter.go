@@ -84,7 +84,7 @@ func (b *builder) comparison(s *scope, p *plan.Predicate) {
 		return
 	}
 	b.field(s, &p.Field)
-	b.write(" ", p.Operator.SQL, " ")
+	b.write(" ", ownOperator(p.Operator, p.Field.Type), " ")
 	switch {
 	case p.Operator.Kind == query.InList:
 		b.list(p, "(")
@@ -129,7 +129,7 @@ func (b *builder) list(p *plan.Predicate, open string) {
 	param := Param{Source: Value, Index: int(p.Value), Like: p.Operator.Kind == query.Pattern, List: true}
 	b.write(open)
 	if reader := textReader(p); reader != "" {
-		b.write("array(select ", reader, "(v) from unnest(")
+		b.write("array(select ", reader, "(v) from pg_catalog.unnest(")
 		b.parameter(param, "::text[]")
 		b.write(") v)")
 	} else {
@@ -155,11 +155,11 @@ func (b *builder) textSearch(s *scope, p *plan.Predicate) {
 	if t := p.Field.Type; t == nil || t.Underlying().OID != tsvectorOID {
 		document := string(b.text[start:])
 		b.text = b.text[:start]
-		b.write("to_tsvector(")
+		b.write("pg_catalog.to_tsvector(")
 		b.configuration(p)
 		b.write(document, ")")
 	}
-	b.write(" @@ ", p.Operator.SQL, "(")
+	b.write(" @@ pg_catalog.", p.Operator.SQL, "(")
 	b.configuration(p)
 	b.value(p.Value)
 	b.write(")")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"basalt/query"
 	"basalt/query/pgjson"
 	"basalt/query/plan"
 	"basalt/query/sql"
@@ -30,14 +31,11 @@ func TestRequestsCompileToTheStatementsOfTheGoldenFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got strings.Builder
-			for line := range strings.Lines(string(want)) {
-				switch {
-				case strings.HasPrefix(line, "GET "):
-					got.WriteString(line)
-					s.describe(t, &got, strings.TrimSpace(line))
+			for _, entry := range entriesOf(string(want)) {
+				got.WriteString(entry)
+				if !strings.HasPrefix(entry, "## ") {
+					s.describe(t, &got, strings.TrimSpace(entry))
 					got.WriteByte('\n')
-				case strings.HasPrefix(line, "## "):
-					got.WriteString(line)
 				}
 			}
 			if got.String() == string(want) {
@@ -55,6 +53,20 @@ func TestRequestsCompileToTheStatementsOfTheGoldenFiles(t *testing.T) {
 	}
 }
 
+// entriesOf gives the requests of a golden file with their bodies, and its headings.
+func entriesOf(golden string) (entries []string) {
+	for line := range strings.Lines(golden) {
+		word, _, _ := strings.Cut(line, " ")
+		switch word {
+		case "GET", "POST", "PATCH", "PUT", "DELETE", "##":
+			entries = append(entries, line)
+		case ">":
+			entries[len(entries)-1] += line
+		}
+	}
+	return entries
+}
+
 // describe writes what a request compiles to, and has PostgreSQL check it.
 func (s *sample) describe(t *testing.T, out *strings.Builder, line string) {
 	_, statement, err := s.compile(line)
@@ -63,6 +75,10 @@ func (s *sample) describe(t *testing.T, out *strings.Builder, line string) {
 		return
 	}
 	s.with(t, func(conn *pgconn.PgConn) {
+		if statement.Nothing {
+			out.WriteString("nothing to do\n")
+			return
+		}
 		describeStatement(t, out, conn, line, "", statement)
 		if statement.Count != nil {
 			describeStatement(t, out, conn, line, "count ", statement.Count)
@@ -81,8 +97,8 @@ func describeStatement(t *testing.T, out *strings.Builder, conn *pgconn.PgConn, 
 	for i, p := range s.Params {
 		fmt.Fprintf(out, "%s$%d: %s\n", what, i+1, describeParam(p))
 	}
-	if s.Layout != nil {
-		fmt.Fprintf(out, "layout: %s\n", describeColumns(s.Layout.Columns))
+	if what == "" {
+		describeAnswer(out, s)
 	}
 	if _, err := prepare(t, conn, s); err != nil {
 		var refused *pgconn.PgError
@@ -92,7 +108,38 @@ func describeStatement(t *testing.T, out *strings.Builder, conn *pgconn.PgConn, 
 	}
 }
 
+// describeAnswer writes how the rows of a statement become an answer.
+func describeAnswer(out *strings.Builder, s *sql.Statement) {
+	for _, hidden := range s.Hidden {
+		switch hidden.Kind {
+		case sql.KeyColumn:
+			fmt.Fprintf(out, "hidden: key %s\n", hidden.Name)
+		case sql.InsertedColumn:
+			out.WriteString("hidden: inserted\n")
+		case sql.TotalColumn:
+			out.WriteString("hidden: total\n")
+		}
+	}
+	if !s.RowsAffected {
+		fmt.Fprintf(out, "layout: %s\n", describeColumns(s.Layout.Columns))
+	}
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{
+		{"scalar", s.Scalar}, {"single", s.Single}, {"void", s.Void}, {"read only", s.ReadOnly},
+		{"rows affected", s.RowsAffected},
+	} {
+		if flag.set {
+			fmt.Fprintf(out, "%s\n", flag.name)
+		}
+	}
+}
+
 func describeParam(p sql.Param) string {
+	form := map[query.CellForm]string{
+		query.JSONCell: " as json", query.ArrayCell: " as array", query.JSONArrayCell: " as array of json",
+	}[p.Form]
 	switch p.Source {
 	case sql.Constant:
 		return fmt.Sprintf("constant %q", p.Text)
@@ -100,8 +147,23 @@ func describeParam(p sql.Param) string {
 		return "limit"
 	case sql.Offset:
 		return "offset"
+	case sql.Cell:
+		return fmt.Sprintf("cell %d%s", p.Index, form)
+	case sql.Cells:
+		return fmt.Sprintf("cells %d%s", p.Index, form)
+	case sql.Given:
+		return fmt.Sprintf("given %d", p.Index)
+	case sql.Rows:
+		return "rows"
+	case sql.Body:
+		return "body"
+	case sql.BodyBytes:
+		return "body as bytes"
 	}
 	text := fmt.Sprintf("value %d", p.Index)
+	if p.Source == sql.Argument {
+		text = fmt.Sprintf("argument %d", p.Index)
+	}
 	if p.Like {
 		text += ", pattern"
 	}
@@ -121,6 +183,8 @@ func describeColumns(columns []pgjson.Column) string {
 		switch c.Kind {
 		case pgjson.Scalar:
 			parts[i] += "scalar"
+		case pgjson.Wrapped:
+			parts[i] += "wrapped"
 		case pgjson.Record:
 			parts[i] += "record(" + describeColumns(c.Members) + ")"
 		case pgjson.Records:

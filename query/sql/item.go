@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"basalt/query"
+	"basalt/query/catalog"
 	"basalt/query/pgjson"
 	"basalt/query/plan"
 )
@@ -52,9 +53,25 @@ func (b *builder) item(s *scope, item *plan.Item) {
 	}
 	b.cast(start, item.Cast)
 	if item.Aggregate != "" {
-		b.enclose(start, item.Aggregate+"(", ")")
+		b.enclose(start, aggregate(item)+"(", ")")
 	}
 	b.cast(start, item.AggCast)
+}
+
+// aggregate names an item's aggregate function. PostgreSQL's own is named with its schema, or a better match for the
+// type in the schemas of the request would come first. Other types may have aggregates of their own.
+func aggregate(item *plan.Item) string {
+	t := item.Field.Type
+	switch {
+	case item.Cast.Type != nil:
+		t = item.Cast.Type
+	case item.Kind == plan.SpreadItem:
+		t = item.Embed.Node.Items[item.Index].Type
+	}
+	if item.Aggregate == "count" || t != nil && t.Underlying().Name.Schema == "pg_catalog" {
+		return "pg_catalog." + item.Aggregate
+	}
+	return item.Aggregate
 }
 
 func (b *builder) cast(start int, to plan.Cast) {
@@ -84,9 +101,9 @@ func wrapped(b *builder, s *scope, item *plan.Item, start int) {
 			b.enclose(start, "(", ")::jsonb")
 		}
 	case s.comparable && (!pgjson.Native(t) || t.Underlying().OID == jsonOID):
-		b.enclose(start, "to_jsonb(", ")")
+		b.enclose(start, "pg_catalog.to_jsonb(", ")")
 	case !pgjson.Native(t):
-		b.enclose(start, "to_json(", ")")
+		b.enclose(start, "pg_catalog.to_json(", ")")
 	}
 }
 
@@ -107,7 +124,7 @@ func (b *builder) field(s *scope, f *plan.Field) {
 		return
 	}
 	if f.ToJSON {
-		b.enclose(start, "to_jsonb(", ")")
+		b.enclose(start, "pg_catalog.to_jsonb(", ")")
 	}
 	for i := range f.Path {
 		b.step(&f.Path[i])
@@ -144,6 +161,14 @@ func columns(n *plan.Node) []pgjson.Column {
 	return list
 }
 
+// scalarKind is the kind of a column that wrapped has written.
+func scalarKind(t *catalog.Type) pgjson.ColumnKind {
+	if t != nil && t.JSONCast.Name == "" && !pgjson.Native(t) {
+		return pgjson.Wrapped
+	}
+	return pgjson.Scalar
+}
+
 func column(item *plan.Item) pgjson.Column {
 	switch {
 	case item.Kind == plan.EmbedItem && item.Embed.ToOne():
@@ -151,7 +176,7 @@ func column(item *plan.Item) pgjson.Column {
 	case item.Kind == plan.EmbedItem:
 		return pgjson.NewColumn(item.Name, pgjson.Records, columns(item.Embed.Node)...)
 	case item.Kind != plan.SpreadItem || item.Aggregate != "":
-		return pgjson.NewColumn(item.Name, pgjson.Scalar)
+		return pgjson.NewColumn(item.Name, scalarKind(item.Type))
 	}
 	below := &item.Embed.Node.Items[item.Index]
 	switch {

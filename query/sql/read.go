@@ -58,7 +58,7 @@ func (b *builder) topWindow(p *plan.Read) {
 // when that is not 0.
 func compileCount(p *plan.Read, most int64) *Statement {
 	b := newBuilder()
-	b.write("select count(*)")
+	b.write("select pg_catalog.count(*)")
 	if most == 0 && !p.Root.Aggregated() {
 		b.matches(b.bareScope(p.Root), nil, nil)
 		return b.statement()

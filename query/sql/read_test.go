@@ -234,7 +234,7 @@ func TestPlansAreReadByThePlanner(t *testing.T) {
 		if _, err := prepare(t, conn, statement.Plan); err != nil {
 			t.Fatal(err)
 		}
-		result := conn.ExecPrepared(t.Context(), "", params, nil, []int16{1}).Read()
+		result := conn.ExecPrepared(t.Context(), "", params, statement.Formats, []int16{1}).Read()
 		if result.Err != nil || !strings.Contains(string(result.Rows[0][0]), `"Plan Rows"`) {
 			t.Errorf("%v %s", result.Err, result.Rows)
 		}

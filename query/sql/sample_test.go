@@ -5,8 +5,7 @@ import (
 	_ "embed"
 	"flag"
 	"fmt"
-	"strconv"
-	"strings"
+	"math/big"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -14,7 +13,6 @@ import (
 	"basalt/query"
 	"basalt/query/catalog"
 	"basalt/query/pgjson"
-	"basalt/query/plan"
 	"basalt/query/sql"
 	"basalt/store"
 	"basalt/store/storetest"
@@ -22,8 +20,14 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-//go:embed testdata/schema.sql
-var sampleSchema string
+var (
+	//go:embed testdata/schema.sql
+	sampleSchema string
+	//go:embed testdata/writes.sql
+	writesSchema string
+	//go:embed testdata/routines.sql
+	routinesSchema string
+)
 
 // sample is a database with the sample schema, and its catalog.
 type sample struct {
@@ -34,8 +38,15 @@ type sample struct {
 func newSample(t testing.TB) *sample {
 	t.Helper()
 	database := storetest.NewEmpty(t)
-	database.Exec(t, sampleSchema)
+	database.Exec(t, sampleSchema+writesSchema+routinesSchema)
 	s := &sample{Database: database}
+	s.load(t)
+	return s
+}
+
+// load reads the catalog as it is now.
+func (s *sample) load(t testing.TB) {
+	t.Helper()
 	s.with(t, func(conn *pgconn.PgConn) {
 		var err error
 		options := store.CatalogOptions{Schemas: []string{"public"}}
@@ -43,7 +54,6 @@ func newSample(t testing.TB) *sample {
 			t.Fatalf("load the catalog: %v", err)
 		}
 	})
-	return s
 }
 
 // with lends a connection.
@@ -55,49 +65,6 @@ func (s *sample) with(t testing.TB, use func(*pgconn.PgConn)) {
 	}
 	defer conn.Release()
 	use(conn.Conn().PgConn())
-}
-
-// compile parses, plans and compiles the request that a line such as
-//
-//	GET /orders?select=id # count=exact max-rows=10
-//
-// stands for.
-func (s *sample) compile(line string) (*query.Request, *sql.Statement, error) {
-	line, options, _ := strings.Cut(strings.TrimPrefix(line, "GET /"), " # ")
-	target, raw, _ := strings.Cut(line, "?")
-	r := &query.Request{
-		Action: query.Read, Schema: "public", Target: target, Query: &query.Query{},
-		Limit: -1, Aggregates: true, LegacyTargetNames: true,
-	}
-	for _, option := range strings.Fields(options) {
-		name, value, _ := strings.Cut(option, "=")
-		switch name {
-		case "count":
-			r.Prefer.Count = map[string]query.CountPreference{
-				"exact": query.CountExact, "planned": query.CountPlanned, "estimated": query.CountEstimated,
-			}[value]
-		case "max-rows":
-			r.MaxRows, _ = strconv.ParseInt(value, 10, 64)
-		case "no-aggregates":
-			r.Aggregates = false
-		case "no-legacy":
-			r.LegacyTargetNames = false
-		default:
-			return nil, nil, fmt.Errorf("unknown option %q", option)
-		}
-	}
-	if err := r.Query.Parse(raw, query.ParseOptions{}); err != nil {
-		return nil, nil, err
-	}
-	var err error
-	if r.Limit, r.Offset, err = query.Window(r.Query.TopRange(), "", r.MaxRows); err != nil {
-		return nil, nil, err
-	}
-	planned, err := plan.NewRead(s.catalog, r)
-	if err != nil {
-		return nil, nil, err
-	}
-	return r, sql.CompileRead(planned), nil
 }
 
 // prepare has PostgreSQL check a statement.
@@ -113,14 +80,68 @@ func prepare(t testing.TB, conn *pgconn.PgConn, s *sql.Statement) (*pgconn.State
 // run runs a statement for a request and gives its rows as one JSON array.
 func (s *sample) run(t testing.TB, conn *pgconn.PgConn, statement *sql.Statement, r *query.Request) ([]byte, error) {
 	t.Helper()
+	a, err := s.answer(t, conn, statement, r)
+	return a.rows, err
+}
+
+// answer is what a statement gives.
+type answer struct {
+	rows     []byte // a JSON array of what is shown
+	hidden   []string
+	affected int64
+}
+
+// answer runs a statement for a request.
+func (s *sample) answer(t testing.TB, conn *pgconn.PgConn, statement *sql.Statement, r *query.Request) (answer, error) {
+	t.Helper()
+	a := answer{rows: []byte("[]")}
+	if statement.Nothing {
+		return a, nil
+	}
 	params, err := statement.Bind(nil, r)
 	if err != nil {
-		return nil, err
+		return a, err
 	}
 	description, err := prepare(t, conn, statement)
 	if err != nil {
-		return nil, err
+		return a, err
 	}
+	encoder, err := s.encoder(statement, description)
+	if err != nil {
+		return a, err
+	}
+	var out bytes.Buffer
+	out.WriteByte('[')
+	result := conn.ExecPrepared(t.Context(), "", params, statement.Formats, []int16{1})
+	for result.NextRow() {
+		values := result.Values()
+		for i, hidden := range statement.Hidden {
+			text := string(values[i])
+			if hidden.Kind != sql.KeyColumn {
+				text = new(big.Int).SetBytes(values[i]).String()
+			}
+			a.hidden = append(a.hidden, text)
+		}
+		if r.Returning != query.ReturnRows {
+			continue
+		}
+		if out.Len() > 1 {
+			out.WriteByte(',')
+		}
+		row, err := appendShown(nil, encoder, statement, values[len(statement.Hidden):])
+		if err != nil {
+			return a, err
+		}
+		out.Write(row)
+	}
+	out.WriteByte(']')
+	tag, err := result.Close()
+	a.rows, a.affected = out.Bytes(), tag.RowsAffected()
+	return a, err
+}
+
+// encoder makes the encoder of a statement's columns.
+func (s *sample) encoder(statement *sql.Statement, description *pgconn.StatementDescription) (*pgjson.Encoder, error) {
 	oids := make([]uint32, len(description.Fields))
 	for i := range description.Fields {
 		oids[i] = description.Fields[i].DataTypeOID
@@ -129,24 +150,12 @@ func (s *sample) run(t testing.TB, conn *pgconn.PgConn, statement *sql.Statement
 	if err != nil {
 		return nil, err
 	}
-	encoder, err := pgjson.NewEncoder(statement.Layout, oids, s.catalog, zone, "postgres")
-	if err != nil {
-		return nil, err
+	return pgjson.NewEncoder(statement.Layout, oids[len(statement.Hidden):], s.catalog, zone, "postgres")
+}
+
+func appendShown(dst []byte, encoder *pgjson.Encoder, statement *sql.Statement, values [][]byte) ([]byte, error) {
+	if statement.Scalar {
+		return encoder.AppendValue(dst, 0, values[0])
 	}
-	var out bytes.Buffer
-	out.WriteByte('[')
-	result := conn.ExecPrepared(t.Context(), "", params, nil, []int16{1})
-	for result.NextRow() {
-		row, err := encoder.AppendRow(nil, result.Values())
-		if err != nil {
-			return nil, err
-		}
-		if out.Len() > 1 {
-			out.WriteByte(',')
-		}
-		out.Write(row)
-	}
-	out.WriteByte(']')
-	_, err = result.Close()
-	return out.Bytes(), err
+	return encoder.AppendRow(dst, values)
 }

@@ -13,6 +13,8 @@ import (
 type Statement struct {
 	SQL    string
 	Params []Param
+	// Formats are the parameters' formats, 0 for text and 1 for binary; nil when all are text.
+	Formats []int16
 	// Layout says how result rows become JSON.
 	Layout *pgjson.Layout
 	// Count gives the total (one row, one bigint), nil when none is needed. It is run before the statement. For an
@@ -79,10 +81,27 @@ const (
 	Limit                           // of the top level
 	Offset
 	Cell  // the cell of a one-row payload
-	Cells // the cells of one key in all rows as an array literal
-	Given // which rows have the key, as an array of booleans
+	Cells // the cells of one key in all rows as an array of text, in binary
+	Given // which rows have the key, as an array of booleans, in binary
 	Rows  // how many rows the payload has
 	Body  // the whole payload as it came
-	// BodyBytes is the whole payload as the text of a bytea.
+	// BodyBytes is the whole payload as a bytea, in binary.
 	BodyBytes
 )
+
+// binary says that the values of a parameter are in PostgreSQL's binary format.
+func (p *Param) binary() bool { return p.Source == Cells || p.Source == Given || p.Source == BodyBytes }
+
+// formats gives the formats of parameters, nil when all are text.
+func formats(params []Param) []int16 {
+	var list []int16
+	for i := range params {
+		if params[i].binary() {
+			if list == nil {
+				list = make([]int16, len(params))
+			}
+			list[i] = 1
+		}
+	}
+	return list
+}

@@ -11,35 +11,33 @@ import (
 //
 // What is shown of the rows written comes out of RETURNING when it is made of the row alone. Embeds, orderings and
 // aggregates need a query over the rows written, which are then a common table expression.
+//
+// Nothing is read that was not asked for: who may write a row need not have the right to read it.
 func CompileWrite(w *plan.Write) *Statement {
 	if w.Nothing {
-		return &Statement{Nothing: true}
+		return &Statement{Nothing: true, Layout: &pgjson.Layout{}}
 	}
 	b := newBuilder()
 	target := b.bareScope(&plan.Node{Source: plan.RelationSource(w.Relation), Where: w.Where})
-	if w.Returning == nil {
-		b.change(w, target)
-		hidden := b.returnKeys(w, target)
-		s := b.statement()
-		s.Hidden, s.RowsAffected = hidden, len(hidden) == 0
-		s.Layout = &pgjson.Layout{}
-		return s
-	}
+	layout := &pgjson.Layout{}
 	var hidden []Hidden
-	if simple(w.Returning) {
+	switch {
+	case w.Returning == nil:
 		b.change(w, target)
-		b.write("\nreturning ")
-		if tellsInserted(w) {
-			b.write("(", target.alias, ".xmax = 0), ")
-			hidden = append(hidden, Hidden{Kind: InsertedColumn})
-		}
-		shown := &scope{node: w.Returning, alias: target.alias}
-		b.items(shown, false, wrapped)
-	} else {
+		hidden = b.returnHidden(w, target)
+	case simple(w.Returning):
+		b.change(w, target)
+		hidden = b.returnHidden(w, target)
+		b.write(listSeparator(len(hidden)))
+		b.items(&scope{node: w.Returning, alias: target.alias}, false, wrapped)
+		layout.Columns = columns(w.Returning)
+	default:
 		hidden = b.changeThenRead(w, target)
+		layout.Columns = columns(w.Returning)
 	}
 	s := b.statement()
-	s.Hidden, s.Layout = hidden, &pgjson.Layout{Columns: columns(w.Returning)}
+	s.Hidden, s.Layout = hidden, layout
+	s.RowsAffected = w.Returning == nil && len(hidden) == 0
 	return s
 }
 
@@ -48,40 +46,83 @@ func simple(n *plan.Node) bool {
 	return len(n.Items) > 0 && len(n.Embeds) == 0 && len(n.Order) == 0 && !n.Aggregated()
 }
 
-// tellsInserted says that rows can tell whether they were inserted or updated: those of ordinary tables have xmax.
-func tellsInserted(w *plan.Write) bool {
-	return w.Conflict != nil && len(w.Conflict.Update) > 0 && w.Relation.Kind == catalog.Table
+// listSeparator is what comes before the next item of RETURNING.
+func listSeparator(items int) string {
+	if items == 0 {
+		return "\nreturning "
+	}
+	return ", "
 }
 
-// written is the name of the rows written, inserted that of the flag whether they are new.
+// returnHidden gives back what the answer does not show: the primary key as text, and whether the row is new.
+func (b *builder) returnHidden(w *plan.Write, target *scope) (hidden []Hidden) {
+	for _, key := range w.Keys {
+		b.write(listSeparator(len(hidden)))
+		b.column(target.alias, key)
+		b.write("::text")
+		hidden = append(hidden, Hidden{Kind: KeyColumn, Name: key.Name})
+	}
+	if tellsInserted(w) {
+		b.write(listSeparator(len(hidden)), isInserted)
+		hidden = append(hidden, Hidden{Kind: InsertedColumn})
+	}
+	return hidden
+}
+
+// tellsInserted says that the answer depends on which rows are new. Of PUT without a body it does not.
+func tellsInserted(w *plan.Write) bool {
+	return merges(w) && (w.Action != query.Put || w.Returning != nil)
+}
+
+func merges(w *plan.Write) bool { return w.Conflict != nil && len(w.Conflict.Update) > 0 }
+
+// A row that is updated instead of inserted leaves a mark in a setting, which RETURNING takes away again: rows are
+// written one after the other. The system column xmax would tell too, but only of ordinary tables, and only who may
+// read the whole table.
 const (
-	written  = "written"
-	inserted = `"?inserted?"`
+	markUpdated = `pg_catalog.set_config('basalt.updated', 't', true) = 't'`
+	isInserted  = `(case when pg_catalog.current_setting('basalt.updated', true) = 't' ` +
+		`then pg_catalog.set_config('basalt.updated', '', true) is null else true end)`
 )
 
+// written is the name of the rows written.
+const written = "written"
+
+// changeThenRead writes the command as a common table expression, and a query over it.
 func (b *builder) changeThenRead(w *plan.Write, target *scope) (hidden []Hidden) {
 	b.write("with ", written, " as (\n")
 	b.change(w, target)
-	separator := "\nreturning "
-	for _, column := range neededColumns(w.Returning) {
-		b.write(separator)
+	needed, whole := neededColumns(w.Returning)
+	for i, column := range needed {
+		b.write(listSeparator(i))
 		b.column(target.alias, column)
-		separator = ", "
 	}
+	flag := flagName(w.Relation)
 	if tellsInserted(w) {
-		b.write(separator, "(", target.alias, ".xmax = 0) as ", inserted)
-		separator = ", "
+		b.write(listSeparator(len(needed)), isInserted, " as ", flag)
 		hidden = append(hidden, Hidden{Kind: InsertedColumn})
 	}
-	if separator != ", " {
-		b.write(separator, "1")
+	if len(needed)+len(hidden) == 0 {
+		b.write(listSeparator(0), "1")
 	}
 	b.write("\n)\nselect")
 	root := b.scope(w.Returning)
 	root.from = written
-	separator = " "
+	if whole && hidden != nil {
+		// Computed columns take the row as it is in the relation, without the flag.
+		root.from = b.cut(func() { b.writtenRow(needed) })
+	}
+	separator := " "
 	if hidden != nil {
-		b.write(" ", root.alias, ".", inserted)
+		source := root.alias
+		if whole {
+			source = written
+		}
+		if w.Returning.Aggregated() {
+			b.write(" pg_catalog.bool_or(", source, ".", flag, ")")
+		} else {
+			b.write(" ", source, ".", flag)
+		}
 		separator = ", "
 	}
 	if len(w.Returning.Items) > 0 {
@@ -93,31 +134,36 @@ func (b *builder) changeThenRead(w *plan.Write, target *scope) (hidden []Hidden)
 	return hidden
 }
 
-// returnKeys gives back the primary key as text.
-func (b *builder) returnKeys(w *plan.Write, target *scope) (hidden []Hidden) {
-	for i, key := range w.Keys {
-		if i == 0 {
-			b.write("\nreturning ")
-		} else {
+// writtenRow writes a source of rows that hold nothing but the columns.
+func (b *builder) writtenRow(columns []*catalog.Column) {
+	b.write(written, ", lateral (select ")
+	for i, column := range columns {
+		if i > 0 {
 			b.write(", ")
 		}
-		b.column(target.alias, key)
-		b.write("::text")
-		hidden = append(hidden, Hidden{Kind: KeyColumn, Name: key.Name})
+		b.column(written, column)
 	}
-	return hidden
+	b.write(")")
+}
+
+// flagName gives a quoted name that no column of the relation has.
+func flagName(relation *catalog.Relation) string {
+	name := "inserted?"
+	for relation.Column(name) != nil {
+		name += "?"
+	}
+	return QuoteIdentifier(name)
 }
 
 // neededColumns are those of the rows written that the query over them speaks of: the caller may have no right to
-// read others.
-func neededColumns(n *plan.Node) []*catalog.Column {
+// read others. Whole says that they are all, for computed columns.
+func neededColumns(n *plan.Node) (list []*catalog.Column, whole bool) {
 	needed := map[*catalog.Column]bool{}
-	all := false
 	field := func(f *plan.Field) {
 		if f.Column != nil {
 			needed[f.Column] = true
 		}
-		all = all || f.Computed != nil
+		whole = whole || f.Computed != nil
 	}
 	for i := range n.Items {
 		field(&n.Items[i].Field)
@@ -135,15 +181,14 @@ func neededColumns(n *plan.Node) []*catalog.Column {
 		for _, pair := range pairs {
 			needed[pair.From] = true
 		}
-		all = all || e.Relationship.Function != nil
+		whole = whole || e.Relationship.Function != nil
 	}
-	var list []*catalog.Column
 	for _, column := range n.Source.Columns {
-		if all || needed[column] {
+		if whole || needed[column] {
 			list = append(list, column)
 		}
 	}
-	return list
+	return list, whole
 }
 
 // change writes the command itself, up to RETURNING.
@@ -172,7 +217,7 @@ func (b *builder) update(w *plan.Write, target *scope) {
 		b.text = appendIdentifier(b.text, column.Column.Name)
 		b.write(" = ")
 		if w.Payload == plan.OneRow {
-			b.parameter(cell(column), "")
+			b.cell(w, i)
 		} else {
 			b.payloadColumn(w, i)
 		}
@@ -189,18 +234,15 @@ func (b *builder) insert(w *plan.Write, target *scope) {
 	b.name(w.Relation.Name)
 	b.write(" as ", target.alias)
 	switch {
-	case len(w.Columns) == 0 && w.DefaultColumn != nil:
-		b.write(" (")
-		b.text = appendIdentifier(b.text, w.DefaultColumn.Name)
-		b.write(")\nselect ")
-		b.defaultOf(w.Relation, w.DefaultColumn)
-		b.write("\nfrom generate_series(1, ")
-		b.parameter(Param{Source: Rows}, "::int")
-		b.write(")")
-	case len(w.Columns) == 0:
+	case len(w.Columns) > 0:
+		b.insertColumns(w)
+	case w.Payload == plan.OneRow:
 		b.write("\ndefault values")
 	default:
-		b.insertColumns(w)
+		// A row without columns takes its defaults.
+		b.write("\nselect from pg_catalog.generate_series(1, ")
+		b.parameter(Param{Source: Rows}, "::int")
+		b.write(")")
 	}
 	b.conflict(w)
 }
@@ -216,11 +258,11 @@ func (b *builder) insertColumns(w *plan.Write) {
 	b.write(")\n")
 	if w.Payload == plan.OneRow && w.Action != query.Put {
 		b.write("values (")
-		for i, column := range w.Columns {
+		for i := range w.Columns {
 			if i > 0 {
 				b.write(", ")
 			}
-			b.parameter(cell(column), "")
+			b.cell(w, i)
 		}
 		b.write(")")
 		return
@@ -243,16 +285,16 @@ func (b *builder) insertColumns(w *plan.Write) {
 func (b *builder) putFilter(w *plan.Write) {
 	for i := range w.Where {
 		predicate := &w.Where[i]
-		separator := "\n  and "
 		if i == 0 {
-			separator = "\nwhere "
+			b.write("\nwhere ")
+		} else {
+			b.write("\n  and ")
 		}
 		for j, column := range w.Columns {
 			if column.Column == predicate.Field.Column {
-				b.write(separator)
 				b.payloadColumn(w, j)
-				b.write(" = ")
-				b.parameter(Param{Source: Value, Index: int(predicate.Value)}, "::"+column.Column.Type.SQL)
+				b.write(" ", own("=", false, column.Column.Type), " ")
+				b.literal(predicate)
 			}
 		}
 	}
@@ -270,7 +312,7 @@ func (b *builder) conflict(w *plan.Write) {
 		b.text = appendIdentifier(b.text, column.Name)
 	}
 	b.write(")")
-	if len(w.Conflict.Update) == 0 {
+	if !merges(w) {
 		b.write(" do nothing")
 		return
 	}
@@ -282,5 +324,8 @@ func (b *builder) conflict(w *plan.Write) {
 		b.text = appendIdentifier(b.text, column.Name)
 		b.write(" = excluded.")
 		b.text = appendIdentifier(b.text, column.Name)
+	}
+	if tellsInserted(w) {
+		b.write("\nwhere ", markUpdated)
 	}
 }

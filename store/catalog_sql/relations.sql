@@ -9,7 +9,17 @@ select
   d.description,
   case
     when c.relkind in ('r', 'p') then 28
-    when c.relkind in ('v', 'f') and n.nspname = any ($1::text[]) then pg_relation_is_updatable(c.oid, true)
+    when n.nspname <> all ($1::text[]) then 0
+    when c.relkind = 'v' then pg_relation_is_updatable(c.oid, true)
+    when c.relkind = 'f' and exists (
+      -- PostgreSQL raises an error when it asks a wrapper without a handler.
+      select
+      from pg_foreign_table f
+      join pg_foreign_server s on s.oid = f.ftserver
+      join pg_foreign_data_wrapper w on w.oid = s.srvfdw
+      where f.ftrelid = c.oid
+        and w.fdwhandler <> 0
+    ) then pg_relation_is_updatable(c.oid, true)
     else 0
   end
 from pg_class c

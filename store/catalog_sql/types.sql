@@ -13,7 +13,7 @@ select
   t.typrelid,
   t.typnotnull,
   t.typtypmod,
-  t.typdefault
+  pg_get_expr(t.typdefaultbin, 0)
 from pg_type t
 join pg_namespace n on n.oid = t.typnamespace
 where n.nspname !~ '^pg_(toast|temp)'

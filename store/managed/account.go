@@ -44,16 +44,21 @@ func chooseAccount(cluster string) (account, error) {
 	return account{name: userName(int(stat.Uid)), uid: int(stat.Uid), gid: int(stat.Gid), switched: true}, nil
 }
 
-// checkOwner refuses a cluster that is not the account's: PostgreSQL would, with less to say.
-func (a account) checkOwner(cluster string) error {
+// checkCluster refuses a cluster that is not the account's, or not its alone: PostgreSQL would, with less to say.
+func (a account) checkCluster(cluster string) error {
 	info, err := os.Stat(cluster)
 	if err != nil {
 		return describe(err, "cannot read "+cluster, cluster)
 	}
 	owner := ownerOf(info)
 	switch {
-	case owner == a.uid:
+	case owner == a.uid && info.Mode().Perm()&0o027 == 0: // PostgreSQL lets a group read
 		return nil
+	case owner == a.uid:
+		return &Error{
+			Problem: fmt.Sprintf("%s is open to other users (mode %04o)", cluster, info.Mode().Perm()),
+			Remedy:  "run: chmod 700 " + shellQuote(cluster),
+		}
 	case a.switched:
 		return &Error{
 			Problem: fmt.Sprintf("%s belongs to %s, as whom PostgreSQL refuses to run", cluster, userName(owner)),

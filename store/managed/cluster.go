@@ -169,7 +169,7 @@ func runInitdb(ctx context.Context, f folder, b Binaries, runAs account) error {
 		return diskFull(problem, f.root, err)
 	}
 	return &Error{
-		Problem: problem + ": " + initdbComplaint(out, err),
+		Problem: problem + ": " + strings.ReplaceAll(initdbComplaint(out, err), handedFolder, f.staging()),
 		Remedy:  "mend that and start again",
 		Err:     err,
 	}

@@ -14,7 +14,7 @@ const (
 	fastStopTimeout = 20 * time.Second
 	quitTimeout     = 5 * time.Second
 	killTimeout     = 10 * time.Second
-	pollInterval    = 10 * time.Millisecond
+	pollInterval    = 20 * time.Millisecond
 )
 
 // evict ends every PostgreSQL process of a cluster that nobody owns any more, and returns when they are gone.

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -47,6 +48,20 @@ func release(major int) (embedded.PostgresVersion, bool) {
 		return embedded.V14, true
 	}
 	return "", false
+}
+
+// knownMinor is the newest minor release of a major version that this Basalt knows of.
+func knownMinor(major int) int {
+	version, ok := release(major)
+	if !ok {
+		return 0
+	}
+	parts := strings.Split(string(version), ".")
+	minor, err := strconv.Atoi(parts[1])
+	if err != nil {
+		return 0
+	}
+	return minor
 }
 
 // repositoryURL is where the embedded-postgres module downloads from. The module keeps the address in a private field

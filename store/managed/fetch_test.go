@@ -41,10 +41,14 @@ func TestWithoutAnInstalledPostgreSQLTheFetchedOneRuns(t *testing.T) {
 	}
 	mustStop(t, s)
 
-	o.NoFetch = true // the cache is enough from now on
+	// The cache is enough from now on, and the cluster decides, whatever is installed.
+	o.NoFetch, o.NoSystem = true, false
 	again, err := FindBinaries(t.Context(), o)
-	if err != nil || !again.Fetched || again.Version != s.Version() {
+	if err != nil || again.Version != s.Version() {
 		t.Errorf("from the cache: %+v %v", again, err)
+	}
+	if !again.Fetched {
+		return // this machine has the same major version
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(again.BinDir)), partialPrefix+"*")); len(left) > 0 {
 		t.Errorf("partial downloads are left: %v", left)

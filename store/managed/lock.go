@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
+
+// handoverTimeout is how long the lock of a dead owner is waited for.
+const handoverTimeout = 2 * time.Second
 
 // InUseError says that another process owns the data folder.
 type InUseError struct {
@@ -42,15 +47,9 @@ func LockDataDir(dir string) (*Lock, error) {
 	if err != nil {
 		return nil, describe(err, "cannot lock data folder "+root, root)
 	}
-	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		pid := ownerPID(file)
+	if err := takeLock(file, root); err != nil {
 		file.Close()
-		return nil, &InUseError{Dir: root, PID: pid}
-	}
-	if err != nil {
-		file.Close()
-		return nil, fmt.Errorf("lock data folder %s: %w", root, err)
+		return nil, err
 	}
 	// A fixed width overwrites an earlier owner in one write: a reader never sees half of each.
 	if _, err := file.WriteAt(fmt.Appendf(nil, "%-10d\n", os.Getpid()), 0); err != nil {
@@ -60,8 +59,38 @@ func LockDataDir(dir string) (*Lock, error) {
 	return &Lock{file: file}, nil
 }
 
+// takeLock refuses at once when the owner lives. The lock of one that was killed may outlast it by an instant, in a
+// child that it had forked and that has not yet begun its own program; that is waited for.
+func takeLock(file *os.File, root string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), handoverTimeout)
+	defer cancel()
+	owner := 0
+	err := poll(ctx, func() (bool, error) {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return err == nil, err
+		}
+		owner = ownerPID(file)
+		if owner > 0 && alive(owner) {
+			return false, &InUseError{Dir: root, PID: owner}
+		}
+		return false, nil
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &InUseError{Dir: root, PID: owner}
+	}
+	var inUse *InUseError
+	if err != nil && !errors.As(err, &inUse) {
+		return fmt.Errorf("lock data folder %s: %w", root, err)
+	}
+	return err
+}
+
 // Release gives the folder back. The file stays: removing it would let two processes lock two different files.
-func (l *Lock) Release() error { return l.file.Close() }
+func (l *Lock) Release() error {
+	// Closing alone would leave the lock with a child that is just being forked.
+	return errors.Join(syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN), l.file.Close())
+}
 
 func ownerPID(file *os.File) int {
 	text, err := io.ReadAll(io.NewSectionReader(file, 0, 32))
@@ -127,9 +156,11 @@ func prepareFolder(root string) error {
 func ownerOf(info os.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 
 func wrongOwner(what string, owner int, path string) error {
+	theirs, ours := userName(owner), userName(os.Geteuid())
 	return &Error{
-		Problem: fmt.Sprintf("%s belongs to user %s, not to %s", what, userName(owner), userName(os.Geteuid())),
-		Remedy:  fmt.Sprintf("run Basalt as %s, or choose another folder with --data (to take this one over: sudo chown -R %s %s)", userName(owner), userName(os.Geteuid()), shellQuote(path)),
+		Problem: fmt.Sprintf("%s belongs to user %s, not to %s", what, theirs, ours),
+		Remedy: fmt.Sprintf("run Basalt as %s, or choose another folder with --data (to take this one over: sudo chown -R %s %s)",
+			theirs, ours, shellQuote(path)),
 	}
 }
 

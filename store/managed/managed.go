@@ -32,7 +32,8 @@ const (
 type Options struct {
 	// DataDir is Basalt's data folder (mode 0700); the cluster is DataDir/postgres.
 	DataDir string
-	// CacheDir is where fetched binaries are kept; empty: basalt/postgres in the user's cache folder.
+	// CacheDir is where fetched binaries are kept; empty: basalt/postgres in the user's cache folder, or in /var/cache
+	// when Basalt is root and the account that PostgreSQL runs as cannot enter root's.
 	CacheDir string
 	// TCPPort, when above 0, is listened on at 127.0.0.1; at 0 there is only the Unix socket.
 	TCPPort int
@@ -87,6 +88,12 @@ func connectionURL(password, socketDir string, port int) string {
 	return u.String()
 }
 
+// IsSocketFolder tells whether a host is the folder of the socket of dataDir's server.
+func IsSocketFolder(dataDir, host string) bool {
+	f, err := newFolder(dataDir)
+	return err == nil && host == f.cluster()
+}
+
 // AttachURL gives the URL of the server that already runs in a data folder, for commands that work beside `serve`.
 // Without a running server the URL is empty and running is false.
 func AttachURL(dataDir string) (url string, running bool, err error) {
@@ -99,7 +106,7 @@ func AttachURL(dataDir string) (url string, running bool, err error) {
 		return "", false, nil
 	}
 	if err != nil {
-		return "", false, err
+		return "", false, describe(err, "cannot read data folder "+f.root, f.root)
 	}
 	if !state.ready() || !isServerIn(f.cluster(), state.pid) {
 		return "", false, nil

@@ -28,25 +28,33 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(childEnv); dir != "" {
 		os.Exit(child(dir))
 	}
-	code := m.Run()
-	if base, err := usedTemplate(); err == nil {
-		os.RemoveAll(base)
+	base, err := os.MkdirTemp(scratch(), "managed")
+	if err != nil {
+		panic(err)
 	}
+	usedTemplate = sync.OnceValues(func() (string, error) {
+		dir := filepath.Join(base, "data")
+		s, err := Start(context.Background(), options(dir))
+		if err != nil {
+			return "", err
+		}
+		return dir, s.Stop(context.Background())
+	})
+	code := m.Run()
+	os.RemoveAll(base)
 	os.Exit(code)
 }
 
-// usedTemplate is a data folder that has been started once, to be copied by tests that are not about the first start.
-var usedTemplate = sync.OnceValues(func() (string, error) {
-	base, err := os.MkdirTemp("", "managed")
-	if err != nil {
-		return "", err
+// scratch is a folder in memory where there is room for the clusters of all tests, else the usual temporary folder: the
+// tests make and delete some ten thousand files.
+func scratch() string {
+	const inMemory, room = "/dev/shm", 2 * gib
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(inMemory, &fs); err == nil && uint64(fs.Bavail)*uint64(fs.Bsize) > room {
+		return inMemory
 	}
-	s, err := Start(context.Background(), options(filepath.Join(base, "data")))
-	if err != nil {
-		return base, err
-	}
-	return base, s.Stop(context.Background())
-})
+	return ""
+}
 
 func child(dir string) int {
 	s, err := Start(context.Background(), Options{DataDir: dir, NoFetch: true, Log: zerolog.Nop()})
@@ -59,10 +67,17 @@ func child(dir string) int {
 	return 1
 }
 
+// usedTemplate makes a data folder that has been started once, to be copied by tests that are not about the first start.
+var usedTemplate func() (dir string, err error)
+
 // startChild runs a child Basalt as the given credential (nil: as this process) and gives its output line by line.
 func startChild(t *testing.T, dir string, as *syscall.Credential) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
-	cmd := exec.Command("/proc/self/exe") // readable for every user, unlike its path
+	program := "/proc/self/exe" // can be run by every user, unlike its path
+	if !exists(program) {
+		program = os.Args[0]
+	}
+	cmd := exec.Command(program)
 	cmd.Dir = "/"
 	cmd.Env = append(os.Environ(), childEnv+"="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
@@ -101,7 +116,7 @@ func needPostgres(t *testing.T) Binaries {
 // dataDir is a data folder with a path that is short enough for a socket; whatever runs there is ended with the test.
 func dataDir(t *testing.T) string {
 	t.Helper()
-	base, err := os.MkdirTemp("", "managed")
+	base, err := os.MkdirTemp(scratch(), "managed")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,11 +126,9 @@ func dataDir(t *testing.T) string {
 	dir := filepath.Join(base, "data")
 	t.Cleanup(func() {
 		for _, cluster := range []string{at(dir).cluster(), filepath.Join(at(dir).staging(), clusterName)} {
-			pids, _ := serverProcesses(cluster)
-			for _, pid := range pids {
-				syscall.Kill(pid, syscall.SIGKILL)
+			if err := evict(context.Background(), cluster); err != nil {
+				t.Error(err)
 			}
-			waitGone(context.Background(), cluster, 10*time.Second)
 		}
 		if err := os.RemoveAll(base); err != nil {
 			t.Error(err)
@@ -127,12 +140,12 @@ func dataDir(t *testing.T) string {
 // usedDir is a data folder as dataDir gives it, after its first start.
 func usedDir(t *testing.T) string {
 	t.Helper()
-	base, err := usedTemplate()
+	template, err := usedTemplate()
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := dataDir(t)
-	if out, err := exec.Command("cp", "-a", filepath.Join(base, "data"), dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cp", "-a", template, dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return dir

@@ -168,7 +168,7 @@ func (l launcher) explain(err error, log string) error {
 	if !errors.Is(err, errExited) {
 		return fmt.Errorf("PostgreSQL did not become ready: %w", err)
 	}
-	complaint := lastComplaint(log, "it left no message")
+	complaint := strings.ReplaceAll(lastComplaint(log, "it left no message"), handedFolder, l.folder.cluster())
 	switch {
 	case strings.Contains(log, "No space left on device"):
 		return diskFull("PostgreSQL cannot start", l.folder.root, err)

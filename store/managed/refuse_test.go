@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -35,7 +34,11 @@ func TestAClusterOfAnotherMajorVersionIsRefusedWithTheUpgrade(t *testing.T) {
 				}
 			}
 			o := options(dir)
-			mustRefuse(t, o, c.want...)
+			if b.Fetched { // what the cache holds is not offered for another version
+				mustRefuse(t, o, "PostgreSQL")
+			} else {
+				mustRefuse(t, o, c.want...)
+			}
 			o.BinDir = b.BinDir
 			mustRefuse(t, o, c.want...)
 		})
@@ -56,7 +59,9 @@ func TestTheCommandOfTheUpgradeUpgrades(t *testing.T) {
 
 	// From a version to itself: the same steps, and only one version has to be installed.
 	command := upgradeCommand(dir, b, b, runAs)
-	if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+	sh := exec.Command("sh", "-c", command)
+	sh.Env = serverEnvironment() // pg_upgrade refuses to work beside a PGHOST
+	if out, err := sh.CombinedOutput(); err != nil {
 		t.Fatalf("%s\n%v\n%s", command, err, out)
 	}
 	if old := at(dir).cluster() + "." + itoa(b.Major); !exists(filepath.Join(old, "PG_VERSION")) {
@@ -118,52 +123,6 @@ func TestAnInUseErrorCarriesTheOwner(t *testing.T) {
 	}
 }
 
-func TestAFullDiskIsNamedAndStartsAgainWhenThereIsSpace(t *testing.T) {
-	t.Parallel()
-	needPostgres(t)
-	dir := dataDir(t)
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16m,mode=700"); err != nil {
-		t.Skipf("no file system of a given size can be made: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	mustRefuse(t, options(dir), "no space left on the disk", "free space on the file system of "+dir)
-
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT, "size=120m"); err != nil {
-		t.Fatal(err)
-	}
-	mustStop(t, mustStart(t, options(dir)))
-	fill := filepath.Join(dir, "fill")
-	writeUntilFull(t, fill)
-	mustRefuse(t, options(dir), "no space left on the disk")
-	if err := os.Remove(fill); err != nil {
-		t.Fatal(err)
-	}
-	mustStart(t, options(dir))
-}
-
-func writeUntilFull(t *testing.T, path string) {
-	t.Helper()
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	for size := 1 << 20; size > 0; {
-		if _, err := file.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
-			size /= 2
-		} else if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func TestWithoutBinariesAndNetworkTheRefusalSaysWhatToInstall(t *testing.T) {
 	t.Parallel()
 	o := options(dataDir(t))
@@ -178,6 +137,13 @@ func TestAStartThatFailsGivesPostgreSQLsOwnWords(t *testing.T) {
 	t.Parallel()
 	needPostgres(t)
 	dir := usedDir(t)
+	if err := os.Chmod(at(dir).cluster(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	mustRefuse(t, options(dir), "is open to other users (mode 0755)", "chmod 700 "+at(dir).cluster())
+	if err := os.Chmod(at(dir).cluster(), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	custom := filepath.Join(at(dir).cluster(), customConfig)
 	if err := os.WriteFile(custom, []byte("shared_preload_libraries = 'no_such_library'\n"), 0o600); err != nil {
 		t.Fatal(err)

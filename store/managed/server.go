@@ -12,8 +12,8 @@ import (
 const (
 	firstDelay = 100 * time.Millisecond
 	maxDelay   = 5 * time.Second
-	// maxFailures is how many starts in a row may fail after a crash: about a minute and a half.
-	maxFailures = 20
+	// startsAllowed is how many starts in a row may fail after a crash: about a minute and a half.
+	startsAllowed = 20
 	// steady is how long a server must live for its next crash to count as the first again.
 	steady       = 30 * time.Second
 	trimInterval = 30 * time.Second
@@ -25,6 +25,7 @@ const (
 // place. When the postmaster itself dies, it is started again, after its orphans are gone.
 type Server struct {
 	launcher launcher
+	starts   int   // allowed to fail in a row after a crash
 	lock     *Lock // nil when the caller holds it
 
 	stopping context.Context // ended by Stop
@@ -35,6 +36,7 @@ type Server struct {
 	failed  chan struct{}
 	err     error // why failed is closed
 	stopped chan struct{}
+	leftErr error // what could not be put in order before stopped was closed
 }
 
 // Start brings up the PostgreSQL of a data folder: finds or fetches the binaries, makes the cluster at the first time,
@@ -74,13 +76,22 @@ func start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if known := knownMinor(l.binaries.Major); l.binaries.Minor < known {
+		l.log.Warn().Str("version", l.binaries.Version).Str("known", fmt.Sprintf("%d.%d", l.binaries.Major, known)).
+			Msg("this PostgreSQL lacks the fixes of a later minor release: update it")
+	}
 	l.log.Info().Str("version", l.binaries.Version).Bool("first", first).Str("user", l.runAs.name).
 		Int64("duration_ms", time.Since(began).Milliseconds()).Msg("PostgreSQL is ready")
 
-	s := &Server{launcher: l, failed: make(chan struct{}), stopped: make(chan struct{})}
-	s.stopping, s.stop = context.WithCancel(context.Background())
+	s := newServer(l, startsAllowed)
 	go s.supervise(p)
 	return s, nil
+}
+
+func newServer(l launcher, starts int) *Server {
+	s := &Server{launcher: l, starts: starts, failed: make(chan struct{}), stopped: make(chan struct{})}
+	s.stopping, s.stop = context.WithCancel(context.Background())
+	return s
 }
 
 // prepare does all that comes before the server is started; first says that the cluster was made just now.
@@ -102,7 +113,7 @@ func prepare(ctx context.Context, f folder, o Options) (l launcher, first bool, 
 		return launcher{}, false, err
 	}
 	if exists {
-		if err := runAs.checkOwner(f.cluster()); err != nil {
+		if err := runAs.checkCluster(f.cluster()); err != nil {
 			return launcher{}, false, err
 		}
 	}
@@ -159,7 +170,7 @@ func (s *Server) Stop(ctx context.Context) error {
 		s.stop()
 	})
 	<-s.stopped
-	return nil
+	return s.leftErr
 }
 
 // supervise owns the postmaster until Stop or until it cannot be brought back.
@@ -203,7 +214,7 @@ func (s *Server) supervise(p *postmaster) {
 // so that a server which dies as soon as it is up is not started in a tight loop.
 func (s *Server) relaunch(delay time.Duration) (*postmaster, time.Duration, error) {
 	var last error
-	for range maxFailures {
+	for range s.starts {
 		select {
 		case <-s.stopping.Done():
 			return nil, 0, s.stopping.Err()
@@ -217,26 +228,23 @@ func (s *Server) relaunch(delay time.Duration) (*postmaster, time.Duration, erro
 		if s.stopping.Err() != nil {
 			return nil, 0, err
 		}
-		s.launcher.log.Warn().Err(err).Dur("again_in", delay).Msg("PostgreSQL could not be started again yet")
+		s.launcher.log.Warn().Err(err).Int64("again_in_ms", delay.Milliseconds()).Msg("PostgreSQL could not be started again yet")
 		last = err
 	}
 	return nil, 0, last
 }
 
-// release leaves the folder as the next owner wants it: no process, no lock, no socket folder.
+// release leaves the folder as the next owner wants it: no process, no folder of the socket, no lock.
 func (s *Server) release() {
 	l := s.launcher
-	if err := evict(context.Background(), l.folder.cluster()); err != nil {
-		l.log.Error().Err(err).Msg("PostgreSQL did not end completely")
-	}
+	err := evict(context.Background(), l.folder.cluster())
 	if l.endpoint.dir != l.folder.cluster() {
-		if err := os.Remove(l.endpoint.dir); err != nil {
-			l.log.Warn().Err(fmt.Errorf("remove the folder of the socket: %w", err)).Send()
-		}
+		err = errors.Join(err, os.Remove(l.endpoint.dir))
 	}
 	if s.lock != nil {
-		if err := s.lock.Release(); err != nil {
-			l.log.Warn().Err(err).Msg("the lock of the data folder was not given back")
-		}
+		err = errors.Join(err, s.lock.Release())
+	}
+	if err != nil {
+		s.leftErr = fmt.Errorf("after the stop of PostgreSQL: %w", err)
 	}
 }

@@ -125,10 +125,11 @@ func TestOneProcessOwnsADataFolder(t *testing.T) {
 func TestAttachURLTellsThatNothingRuns(t *testing.T) {
 	t.Parallel()
 	needPostgres(t)
-	dir := dataDir(t)
+	dir := filepath.Join(t.TempDir(), "none")
 	if url, running, err := AttachURL(dir); url != "" || running || err != nil {
 		t.Errorf("without a folder: %q %t %v", url, running, err)
 	}
+	dir = usedDir(t)
 	mustStop(t, mustStart(t, options(dir)))
 	if url, running, err := AttachURL(dir); url != "" || running || err != nil {
 		t.Errorf("after Stop: %q %t %v", url, running, err)
@@ -148,9 +149,8 @@ func TestACallerMayHoldTheLockItself(t *testing.T) {
 	mustStop(t, mustStart(t, o))
 	mustRefuse(t, options(dir), "is in use by process", itoa(os.Getpid()))
 	if err := lock.Release(); err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
-	mustStart(t, options(dir))
 }
 
 func TestTheUsersOwnSettingsWinAndStay(t *testing.T) {

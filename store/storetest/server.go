@@ -2,18 +2,18 @@ package storetest
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/url"
 	"os"
-	"path/filepath"
-	"sync"
 	"testing"
 	"time"
+)
 
-	"github.com/rs/zerolog"
-
-	"basalt/store/managed"
+const (
+	// startTimeout leaves time to fetch PostgreSQL on a machine that has none.
+	startTimeout = 5 * time.Minute
+	stopTimeout  = time.Minute
+	// linger is how long the shared server outlives its last user: go test may still be building the next package.
+	linger = 10 * time.Second
 )
 
 // server is the PostgreSQL on which a test makes its database.
@@ -21,52 +21,40 @@ type server struct {
 	url *url.URL
 }
 
-// useServer gives the server that EnvURL names or else the one of this process,
-// which stops when the last test that uses it ends.
+// useServer gives the server that EnvURL names or else the one that all test processes of this user share.
 func useServer(t testing.TB) server {
 	t.Helper()
 	if text := os.Getenv(EnvURL); text != "" {
 		return parseServer(t, text)
 	}
-	text, err := own.acquire()
+	text, err := shared()
 	if err != nil {
 		t.Fatalf("start a PostgreSQL for the tests (or name one in %s): %v", EnvURL, err)
 	}
-	t.Cleanup(func() {
-		if err := own.release(); err != nil {
-			t.Errorf("stop the PostgreSQL of the tests: %v", err)
-		}
-	})
 	return parseServer(t, text)
 }
 
-// NewServer starts a PostgreSQL that only this test uses, without any database or
-// role of Basalt's in it, and returns the URL of its superuser.
+// NewServer starts a PostgreSQL that only this test uses, without any database or role of Basalt's in it, and returns
+// the URL of its superuser.
 func NewServer(t testing.TB) string {
 	t.Helper()
+	dir, err := os.MkdirTemp(scratch(), "basalt-storetest-")
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	s, err := managed.Start(ctx, managed.Options{DataDir: filepath.Join(t.TempDir(), "data"), Log: zerolog.Nop()})
+	stay, err := room{dir: dir}.enter(ctx)
 	if err != nil {
 		t.Fatalf("start a PostgreSQL: %v", err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
-		defer cancel()
-		if err := s.Stop(ctx); err != nil {
+		if err := stay.leave(); err != nil {
 			t.Errorf("stop the PostgreSQL of this test: %v", err)
 		}
 	})
-	return s.URL()
+	return stay.url
 }
-
-const (
-	// startTimeout leaves time to fetch PostgreSQL on a machine that has none.
-	startTimeout = 5 * time.Minute
-	stopTimeout  = time.Minute
-	// slots is how many test processes may run a server at the same time.
-	slots = 64
-)
 
 func parseServer(t testing.TB, text string) server {
 	t.Helper()
@@ -82,61 +70,4 @@ func (s server) database(name string) string {
 	changed := *s.url
 	changed.Path = "/" + name
 	return changed.String()
-}
-
-// own is the server of this process. The testing package knows no state that spans
-// the tests of a process, so this is the one variable of its kind.
-var own ownServer
-
-type ownServer struct {
-	mu    sync.Mutex
-	users int
-	s     *managed.Server
-}
-
-func (o *ownServer) acquire() (string, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.s == nil {
-		s, err := startInFreeSlot()
-		if err != nil {
-			return "", err
-		}
-		o.s = s
-	}
-	o.users++
-	return o.s.URL(), nil
-}
-
-func (o *ownServer) release() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.users--; o.users > 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
-	defer cancel()
-	err := o.s.Stop(ctx)
-	o.s = nil
-	return err
-}
-
-// startInFreeSlot starts a server in the first data folder that no other test
-// process holds. The folders stay between runs, for their clusters and templates.
-func startInFreeSlot() (*managed.Server, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
-	defer cancel()
-	for slot := range slots {
-		dir := filepath.Join(os.TempDir(), fmt.Sprintf("basalt-storetest-%d-%d", os.Getuid(), slot))
-		s, err := managed.Start(ctx, managed.Options{DataDir: dir, Log: zerolog.Nop()})
-		var held *managed.InUseError
-		if errors.As(err, &held) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		return s, nil
-	}
-	return nil, fmt.Errorf("%d other test processes run a server already", slots)
 }

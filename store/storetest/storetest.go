@@ -16,7 +16,8 @@ import (
 )
 
 // EnvURL names the environment variable with the URL of a server that tests may
-// make databases on, as a superuser. Without it each test process runs its own.
+// make databases on, as a superuser. Without it the test processes of
+// this user share one, which is started for them and gone soon after the last of them.
 const EnvURL = "BASALT_TEST_DATABASE_URL"
 
 // templateLock orders test processes that want the same template.

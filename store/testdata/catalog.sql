@@ -176,6 +176,10 @@ create trigger takes instead of insert on triggered for each row execute functio
 create extension if not exists file_fdw;
 create server files foreign data wrapper file_fdw;
 create foreign table passwd (line text) server files options (filename '/dev/null');
+-- A wrapper without a handler: there are such where an extension was taken away.
+create foreign data wrapper handless;
+create server nowhere foreign data wrapper handless;
+create foreign table unreachable (line text) server nowhere;
 
 create table "Mixed Case" (
   "Primary Key" int primary key,

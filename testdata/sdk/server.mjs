@@ -11,10 +11,14 @@ import ws from 'ws'
 
 const binary = fileURLToPath(new URL('../../bin/basalt', import.meta.url))
 
+// Without the settings of a Basalt that this machine may run: the tests must not write into its database.
+const env = Object.fromEntries(Object.entries(process.env)
+  .filter(([name]) => !/^(BASALT_|PG|(DATABASE_URL|JWT_SECRET)$)/.test(name)))
+
 export async function start(...flags) {
   const data = mkdtempSync(join(tmpdir(), 'basalt-sdk-'))
   const child = spawn(binary, ['serve', '--data', data, '--listen', '127.0.0.1:0', '--log-format', 'json', ...flags],
-    { stdio: ['ignore', 'ignore', 'pipe'] })
+    { stdio: ['ignore', 'ignore', 'pipe'], env })
   const ended = new Promise((resolve) => child.once('exit', resolve))
   const lines = []
   const ready = await new Promise((resolve, reject) => {
@@ -24,7 +28,7 @@ export async function start(...flags) {
     })
     ended.then((code) => reject(new Error(`basalt serve ended with ${code}:\n${lines.join('\n')}`)))
   })
-  const keys = Object.fromEntries(execFileSync(binary, ['keys', '--env', '--data', data], { encoding: 'utf8' })
+  const keys = Object.fromEntries(execFileSync(binary, ['keys', '--env', '--data', data], { encoding: 'utf8', env })
     .trim().split('\n').map((line) => {
       const at = line.indexOf('=')
       return [line.slice(0, at), line.slice(at + 1).replace(/^'(.*)'$/, '$1')]

@@ -1,0 +1,204 @@
+package accounts_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/labstack/echo/v4"
+
+	"basalt/api"
+	"basalt/api/apitest"
+	"basalt/auth/password"
+)
+
+// bareUser is a row of auth.users as somebody would read and answer it who checks nothing.
+type bareUser struct {
+	ID                     string          `json:"id"`
+	Audience               *string         `json:"aud"`
+	Role                   *string         `json:"role"`
+	Email                  *string         `json:"email"`
+	Phone                  *string         `json:"phone"`
+	EmailConfirmedAt       *time.Time      `json:"email_confirmed_at,omitempty"`
+	PhoneConfirmedAt       *time.Time      `json:"phone_confirmed_at,omitempty"`
+	ConfirmedAt            *time.Time      `json:"confirmed_at,omitempty"`
+	ConfirmationSentAt     *time.Time      `json:"confirmation_sent_at,omitempty"`
+	RecoverySentAt         *time.Time      `json:"recovery_sent_at,omitempty"`
+	InvitedAt              *time.Time      `json:"invited_at,omitempty"`
+	ReauthenticationSentAt *time.Time      `json:"reauthentication_sent_at,omitempty"`
+	LastSignInAt           *time.Time      `json:"last_sign_in_at,omitempty"`
+	EmailChange            *string         `json:"new_email,omitempty"`
+	EmailChangeSentAt      *time.Time      `json:"email_change_sent_at,omitempty"`
+	PhoneChange            *string         `json:"new_phone,omitempty"`
+	PhoneChangeSentAt      *time.Time      `json:"phone_change_sent_at,omitempty"`
+	AppMetadata            json.RawMessage `json:"app_metadata"`
+	UserMetadata           json.RawMessage `json:"user_metadata"`
+	CreatedAt              *time.Time      `json:"created_at"`
+	UpdatedAt              *time.Time      `json:"updated_at"`
+	BannedUntil            *time.Time      `json:"banned_until,omitempty"`
+	DeletedAt              *time.Time      `json:"deleted_at,omitempty"`
+	Anonymous              bool            `json:"is_anonymous"`
+}
+
+const bareRead = `
+select id::text, aud, role, email, phone, email_confirmed_at, phone_confirmed_at, confirmed_at,
+    confirmation_sent_at, recovery_sent_at, invited_at, reauthentication_sent_at, last_sign_in_at,
+    email_change, email_change_sent_at, phone_change, phone_change_sent_at,
+    raw_app_meta_data, raw_user_meta_data, created_at, updated_at, banned_until, deleted_at, is_anonymous
+from auth.users
+where id = $1`
+
+// bareHandler reads one user by primary key through pgx.
+func bareHandler(pool *pgxpool.Pool) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		var u bareUser
+		err := pool.QueryRow(c.Request().Context(), bareRead, c.QueryParam("id")).Scan(
+			&u.ID, &u.Audience, &u.Role, &u.Email, &u.Phone, &u.EmailConfirmedAt, &u.PhoneConfirmedAt, &u.ConfirmedAt,
+			&u.ConfirmationSentAt, &u.RecoverySentAt, &u.InvitedAt, &u.ReauthenticationSentAt, &u.LastSignInAt,
+			&u.EmailChange, &u.EmailChangeSentAt, &u.PhoneChange, &u.PhoneChangeSentAt,
+			&u.AppMetadata, &u.UserMetadata, &u.CreatedAt, &u.UpdatedAt, &u.BannedUntil, &u.DeletedAt, &u.Anonymous)
+		if err != nil {
+			return err
+		}
+		return c.JSON(http.StatusOK, u)
+	}
+}
+
+// signedIn are accounts of a server with the headers that act as them.
+type signedIn struct {
+	ids, headers []string
+}
+
+func signInMany(b *testing.B, s *apitest.Server, n int) signedIn {
+	var users signedIn
+	for i := range n {
+		header, id := s.SignUp(b, fmt.Sprintf("speed-%d@example.com", i))
+		users.ids = append(users.ids, id)
+		users.headers = append(users.headers, strings.TrimPrefix(header, "Authorization: "))
+	}
+	s.Database.Exec(b, `analyze auth.users, auth.identities, auth.sessions, auth.mfa_factors`)
+	return users
+}
+
+// BenchmarkGetUser compares how many users 50 callers read in a second, session and ban checked, with a bare handler
+// that reads one row. Both are measured turn by turn, so that the machine's moods hit them alike.
+func BenchmarkGetUser(b *testing.B) {
+	const callers, accounts, each = 50, 50, 500
+	s := apitest.Start(b, "", nil)
+	users := signInMany(b, s, accounts)
+	pool, err := pgxpool.New(b.Context(), s.Database.URL)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(pool.Close)
+	e := echo.New()
+	e.GET("/user", bareHandler(pool))
+	bare := httptest.NewServer(e)
+	b.Cleanup(bare.Close)
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2 * callers}}
+	b.Cleanup(client.CloseIdleConnections)
+	var failed sync.Once
+	get := func(url, key, authorization string) {
+		request := httptest.NewRequestWithContext(b.Context(), http.MethodGet, url, nil)
+		request.RequestURI = ""
+		request.Header.Set("Apikey", key)
+		request.Header.Set("Authorization", authorization)
+		request.Header.Set("Accept-Encoding", "identity")
+		response, err := client.Do(request)
+		if err != nil {
+			failed.Do(func() { b.Error(err) })
+			return
+		}
+		defer response.Body.Close()
+		if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusOK {
+			failed.Do(func() { b.Errorf("%s: %d %v %s", url, response.StatusCode, err, text) })
+		}
+	}
+	ways := []func(i int){
+		func(i int) { get(bare.URL+"/user?id="+users.ids[i], s.Keys.AnonKey, users.headers[i]) },
+		func(i int) { get(s.URL+"/auth/v1/user", s.Keys.AnonKey, users.headers[i]) },
+	}
+	round := func(way func(int)) float64 {
+		start := time.Now()
+		var group sync.WaitGroup
+		for caller := range callers {
+			group.Go(func() {
+				for i := range each / callers {
+					way((caller*each/callers + i) % accounts)
+				}
+			})
+		}
+		group.Wait()
+		return each / time.Since(start).Seconds()
+	}
+	for _, way := range ways {
+		round(way)
+	}
+	var rates [2][]float64
+	b.ResetTimer()
+	for i := range b.N {
+		for j := range ways {
+			at := (i + j) % len(ways)
+			rates[at] = append(rates[at], round(ways[at]))
+		}
+	}
+	b.StopTimer()
+	b.ReportMetric(median(rates[0]), "bare/s")
+	b.ReportMetric(median(rates[1]), "basalt/s")
+	b.ReportMetric(median(rates[1])/median(rates[0]), "basalt/bare")
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// BenchmarkSignIn compares a sign-in, with its limits counted, with the hash that it has to make, one at a time.
+func BenchmarkSignIn(b *testing.B) {
+	s := apitest.Start(b, "", func(settings *api.Settings) { settings.Limits = "on" })
+	s.SignUp(b, "speed@example.com")
+	costs := password.Recommended()
+	stored, err := costs.Hash("correct horse battery")
+	if err != nil {
+		b.Fatal(err)
+	}
+	hash := func() {
+		if ok, err := password.Verify(stored, "correct horse battery"); err != nil || !ok {
+			b.Fatal(ok, err)
+		}
+	}
+	signIn := func() {
+		answer := s.Do(b, "POST", "/auth/v1/token?grant_type=password", `{"email":"speed@example.com","password":"correct horse battery"}`)
+		if answer.Status != http.StatusOK {
+			b.Fatalf("%d %s", answer.Status, answer.Body)
+		}
+	}
+	var took [2][]float64
+	for range 3 {
+		hash()
+		signIn()
+	}
+	b.ResetTimer()
+	for i := range b.N {
+		for j := range 2 {
+			at := (i + j) % 2
+			s.Database.Exec(b, `delete from basalt.rate_limits`)
+			start := time.Now()
+			[]func(){hash, signIn}[at]()
+			took[at] = append(took[at], time.Since(start).Seconds()*1000)
+		}
+	}
+	b.StopTimer()
+	bare, whole := median(took[0]), median(took[1])
+	b.ReportMetric(bare, "hash-p50-ms")
+	b.ReportMetric(whole, "signin-p50-ms")
+	b.ReportMetric((whole-1)/bare, "(signin-1ms)/hash")
+}

@@ -1,0 +1,100 @@
+package rest
+
+import (
+	"net/http"
+
+	"basalt/query"
+	"basalt/query/sql"
+)
+
+// count is the total that the client asked for, -1 when it did not.
+func (a *answer) count() int64 {
+	switch a.request.Prefer.Count {
+	case query.CountNone:
+		return -1
+	case query.CountPlanned:
+		if a.statement.Plan != nil {
+			return a.estimate.rows
+		}
+	case query.CountEstimated:
+		// The exact count stops one beyond the maximum; from there on the planner's estimate counts.
+		if a.statement.Plan != nil && a.total.rows > a.h.options.MaxRows {
+			return max(a.estimate.rows, a.total.rows)
+		}
+	}
+	switch {
+	case a.total.rows >= 0:
+		return a.total.rows
+	case a.request.Action == query.Call && a.request.Offset > 0:
+		return -1 // no row came that could have told the total
+	}
+	return a.rows
+}
+
+// shown is how many rows the answer holds, -1 when it has begun to leave and only its end will tell.
+func (a *answer) shown() int64 {
+	if !a.streamed {
+		return a.rows
+	}
+	total := a.count()
+	if total < 0 {
+		return -1
+	}
+	left := max(total-a.request.Offset, 0)
+	if a.request.Limit >= 0 {
+		return min(left, a.request.Limit)
+	}
+	return left
+}
+
+// status is the answer's status before functions had their say.
+func (a *answer) status() int {
+	switch a.request.Action {
+	case query.Read, query.Call:
+		if a.statement.Void {
+			return http.StatusNoContent
+		}
+		total := a.count()
+		switch {
+		case total < 0:
+			return http.StatusOK
+		case a.request.Offset > total:
+			return http.StatusRequestedRangeNotSatisfiable
+		case a.shown() < total && !a.statement.Single:
+			return http.StatusPartialContent
+		}
+		return http.StatusOK
+	case query.Insert:
+		if a.request.Prefer.Resolution == query.MergeDuplicates && a.counted() && a.inserted == 0 && a.rows > 0 {
+			return http.StatusOK
+		}
+		return http.StatusCreated
+	case query.Put:
+		switch {
+		case a.request.Returning != query.ReturnRows:
+			return http.StatusNoContent
+		case a.inserted > 0:
+			return http.StatusCreated
+		}
+		return http.StatusOK
+	}
+	if a.request.Returning == query.ReturnRows {
+		return http.StatusOK
+	}
+	return http.StatusNoContent
+}
+
+// counted says that the statement tells which rows were inserted.
+func (a *answer) counted() bool {
+	for _, hidden := range a.statement.Hidden {
+		if hidden.Kind == sql.InsertedColumn {
+			return true
+		}
+	}
+	return false
+}
+
+// bodyless says that an answer of a status has no body (RFC 9110 §6.4.1).
+func bodyless(status int) bool {
+	return status == http.StatusNoContent || status == http.StatusNotModified
+}

@@ -1,0 +1,137 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"basalt/auth/limit"
+)
+
+// change is what is to become different about an account. Nil fields change nothing.
+type change struct {
+	audience, role, hash, email *string
+	// confirm makes the address good: the new one, or the one that is there.
+	confirm bool
+	// app and user are merged into the account's metadata.
+	app, user metadata
+	// ban tells whether bannedUntil counts; a ban without an end is none.
+	ban         bool
+	bannedUntil *time.Time
+	at          time.Time
+}
+
+const (
+	// changeUser is one update, because the project's own triggers run at each. An account without any credential
+	// becomes a lasting one by an address. $12 tells whether links that were sent are to be void.
+	changeUser = `
+update auth.users
+set aud = coalesce($2, aud),
+    role = coalesce($3, role),
+    encrypted_password = coalesce($4, encrypted_password),
+    email = coalesce($5, email),
+    email_change = case when $5 is null then email_change else '' end,
+    email_confirmed_at = case
+        when $5 is null then case when $6 then coalesce(email_confirmed_at, $13) else email_confirmed_at end
+        when $6 then $13
+    end,
+    is_anonymous = is_anonymous and $5 is null,
+    raw_app_meta_data = (coalesce(raw_app_meta_data, '{}') || $7::jsonb || case when is_anonymous and $5 is not null then $14::jsonb else '{}' end) - $8::text[],
+    raw_user_meta_data = ((coalesce(raw_user_meta_data, '{}') || $9::jsonb) - $10::text[]) || $11::jsonb,
+    banned_until = case when $15 then $16 else banned_until end,
+    confirmation_token = case when $12 then '' else confirmation_token end,
+    recovery_token = case when $12 then '' else recovery_token end,
+    email_change_token_new = case when $12 then '' else email_change_token_new end,
+    email_change_token_current = case when $12 then '' else email_change_token_current end,
+    reauthentication_token = case when $12 then '' else reauthentication_token end,
+    updated_at = $13
+where id = $1
+and deleted_at is null`
+
+	changeEmailIdentity = `
+insert into auth.identities as i (id, provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
+values (gen_random_uuid(), $1::uuid::text, $1::uuid, $2, 'email', $3, $3, $3)
+on conflict (provider_id, provider) do update
+set identity_data = i.identity_data || excluded.identity_data,
+    updated_at = excluded.updated_at
+where i.user_id = excluded.user_id`
+
+	confirmEmailIdentity = `
+update auth.identities
+set identity_data = identity_data || '{"email_verified": true}',
+    updated_at = $2
+where user_id = $1
+and provider = 'email'`
+
+	voidLinks = `
+delete from auth.one_time_tokens
+where user_id = $1`
+)
+
+// queue adds the change of an account to a batch. Whoever holds an unread link must not outlive the credential that
+// was changed.
+func (c change) queue(batch *pgx.Batch, id uuid.UUID) error {
+	appSet, appDrop, err := c.app.change()
+	if err != nil {
+		return err
+	}
+	userSet, userDrop, err := c.user.change()
+	if err != nil {
+		return err
+	}
+	known := metadata{}
+	switch {
+	case c.email != nil:
+		known = emailMetadata(id, *c.email, c.confirm)
+	case c.confirm:
+		known["email_verified"] = json.RawMessage("true")
+	}
+	knownText, err := known.text()
+	if err != nil {
+		return err
+	}
+	provider, err := appMetadata("email").text()
+	if err != nil {
+		return err
+	}
+	void := c.hash != nil || c.email != nil || c.confirm
+	batch.Queue(changeUser, id, c.audience, c.role, c.hash, c.email, c.confirm,
+		appSet, appDrop, userSet, userDrop, knownText, void, c.at, provider, c.ban, c.bannedUntil)
+	switch {
+	case c.email != nil:
+		batch.Queue(changeEmailIdentity, id, knownText, c.at)
+	case c.confirm:
+		batch.Queue(confirmEmailIdentity, id, c.at)
+	}
+	if void {
+		batch.Queue(voidLinks, id)
+	}
+	return nil
+}
+
+// writeAndRead sends changes and reads the account back in the same flight. An account that is not there any more is
+// answered with the given refusal.
+func writeAndRead(ctx context.Context, db limit.Sender, batch *pgx.Batch, id uuid.UUID, gone *Error) (*User, error) {
+	var u *User
+	batch.Queue(userByID, id).QueryRow(func(found pgx.Row) error {
+		var err error
+		u, err = scanUser(found)
+		return err
+	})
+	err := db.SendBatch(ctx, batch).Close()
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, gone
+	case isUniqueViolation(err, "users_email_partial_key"):
+		return nil, refuse(CodeEmailExists, "A user with this email address has already been registered")
+	case err != nil:
+		return nil, saveFailed("Error updating user", err)
+	case u.DeletedAt != nil:
+		return nil, gone
+	}
+	return u, nil
+}

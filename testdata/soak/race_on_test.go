@@ -1,0 +1,5 @@
+//go:build linux && race
+
+package soak_test
+
+const raced = true
