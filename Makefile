@@ -11,7 +11,7 @@ RACE    := $(if $(shell command -v gcc || command -v clang),-race,)
 SOAK    := ./testdata/soak
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: run build test test-go test-sdk lint bench soak
+.PHONY: run build test test-go test-sdk lint bench soak fuzz
 
 ## run: build Basalt and start it on its own PostgreSQL
 run: build
@@ -51,3 +51,12 @@ lint:
 ## bench: the Go benchmarks
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
+
+## fuzz: each fuzz test for FUZZTIME
+FUZZTIME := 20s
+fuzz:
+	grep -rlE '^func Fuzz' --include='*_test.go' . | while read -r file; do \
+	  sed -nE 's/^func (Fuzz[A-Za-z]*)\(.*/\1/p' "$$file" | while read -r target; do \
+	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "./$$(dirname "$$file")"; \
+	  done; \
+	done

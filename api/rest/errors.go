@@ -3,6 +3,7 @@ package rest
 import (
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
@@ -152,17 +153,17 @@ func translate(err error, anonymous bool) *Error {
 		return tokenError(token)
 	case errors.As(err, &full):
 		e := failure(http.StatusGatewayTimeout, "PGRST003", "Timed out acquiring connection from connection pool.")
-		return e.retryAfter(1)
+		return e.retryAfter()
 	case errors.As(err, &unavailable) && (unavailable.Connecting || !errors.As(err, &database)):
 		// What PostgreSQL said when it refused the connection is not the client's business.
 		e := failure(http.StatusServiceUnavailable, "PGRST000", "Database connection error. Retrying the connection.")
 		e.Cause = err
-		return e.retryAfter(1)
+		return e.retryAfter()
 	case errors.As(err, &database):
 		return databaseError(database, anonymous)
 	case errors.As(err, &busy):
 		e := failure(http.StatusServiceUnavailable, "PGRST102", "The server has no room for another large request body")
-		return e.retryAfter(1)
+		return e.retryAfter()
 	case errors.As(err, &tooLarge):
 		return failure(http.StatusRequestEntityTooLarge, "PGRST102", "The request body is larger than "+strconv.FormatInt(tooLarge.Limit, 10)+" bytes")
 	}
@@ -183,8 +184,9 @@ func candidates(choices []plan.Choice) json.RawMessage {
 	return list
 }
 
-func (e *Error) retryAfter(seconds int) *Error {
-	return e.header("Retry-After", strconv.Itoa(seconds))
+// retryAfter asks the client to come back in one to four seconds: not all clients in the same one.
+func (e *Error) retryAfter() *Error {
+	return e.header("Retry-After", strconv.Itoa(1+rand.IntN(4)))
 }
 
 func (e *Error) header(name, value string) *Error {
@@ -213,7 +215,7 @@ func databaseError(database *pgconn.PgError, anonymous bool) *Error {
 	case e.Status == http.StatusUnauthorized:
 		e.header("WWW-Authenticate", "Bearer")
 	case e.Status == http.StatusServiceUnavailable:
-		e.retryAfter(1)
+		e.retryAfter()
 	case e.Status >= 500:
 		e.Cause = database
 	}

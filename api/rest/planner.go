@@ -60,7 +60,7 @@ func (h *Handler) current() (*planner, error) {
 	c := h.catalogs.Current()
 	if c == nil {
 		e := failure(http.StatusServiceUnavailable, "PGRST002", "Could not query the database for the schema cache. Retrying.")
-		return nil, e.retryAfter(1)
+		return nil, e.retryAfter()
 	}
 	for {
 		p := h.planner.Load()
