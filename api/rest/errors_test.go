@@ -67,7 +67,7 @@ create function as_role(r text) returns void language plpgsql as $$ begin execut
 	} {
 		header := []string{"Retry-After:"}
 		if status == 503 {
-			header = []string{"Retry-After: 1"}
+			header = []string{"Retry-After: " + anything}
 		}
 		exchanges = append(exchanges, exchange{name: "SQLSTATE " + code, method: "POST", path: "rpc/fail", body: raise(code), status: status,
 			want: refusal(code, "m", "d", "h"), header: header})
