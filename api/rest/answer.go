@@ -192,7 +192,11 @@ func (a *answer) spill() error {
 		if int64(len(a.buffer)) > a.h.options.AnswerMemory {
 			e := failure(http.StatusRequestEntityTooLarge, "54000", "The answer is larger than the server holds back until a transaction has ended")
 			// The commit rides in the same flight, and may be done before the answer has grown too large.
-			e.Hint = text("What was asked for may have been done. Ask for fewer rows or columns, or use Prefer: return=minimal")
+			hint := "Ask for fewer rows or columns, or use Prefer: return=minimal"
+			if a.request.Action != query.Read && !a.mayOverflow() {
+				hint = "What was asked for may have been done. " + hint
+			}
+			e.Hint = text(hint)
 			return e
 		}
 		return nil

@@ -207,6 +207,16 @@ func TestDefinitionsMayChangeUnderPreparedStatements(t *testing.T) {
 	all(`[{"id":1,"v":7}]`)
 	version := metric(t, s, "basalt_catalog_version")
 	s.Database.Exec(t, `alter table t alter v type text using 'n' || v; alter table t add w int default 3;`)
+	// Before the catalog is loaded anew, the statements prepared for the old one are already of no use. (PostgreSQL does
+	// not notice this of functions whose body it has inlined; those have to wait for the catalog.)
+	for _, e := range requests {
+		if strings.HasPrefix(e.path, "rpc/") {
+			continue
+		}
+		if answer := s.Do(t, "GET", "/rest/v1/"+e.path, "", e.headers...); answer.Status > 206 || !strings.Contains(answer.Body, `"n7"`) {
+			t.Errorf("at once, %s %v: %d %s", e.path, e.headers, answer.Status, answer.Body)
+		}
+	}
 	apitest.Until(t, "the change is seen", func() bool { return metric(t, s, "basalt_catalog_version") != version })
 	all(`[{"id":1,"v":"n7","w":3}]`)
 }

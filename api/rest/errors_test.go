@@ -2,6 +2,8 @@ package rest_test
 
 import (
 	"encoding/json"
+	"net/url"
+	"strings"
 	"testing"
 
 	"basalt/api/apitest"
@@ -99,4 +101,31 @@ func TestTextThatIsNoUTF8IsRefusedInShape(t *testing.T) {
 		{name: "bytes that are no text in a header", path: "t", headers: []string{"X-Any: \xff"}, status: 200, want: `[]`},
 		{name: "bytes that are no text in a cookie", path: "t", headers: []string{"Cookie: a=\xff"}, status: 200, want: `[]`},
 	})
+}
+
+func TestNothingOfAClientEndsAHeader(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, `create table named (name text primary key); create table part (id int primary key, name text references named);
+		create function echo(v text) returns text language plpgsql as $$
+		begin
+		  perform set_config('response.headers', json_build_array(json_build_object('X-Echo', v))::text, true);
+		  return v;
+		end $$;`+open, nil)
+	evil := "a\r\nX-Injected: 1\r\n\r\n<b>é"
+	encoded := url.QueryEscape(evil)
+	none := "X-Injected:"
+	run(t, s, []exchange{
+		{name: "a key in Location", method: "POST", path: "named", headers: []string{"Prefer: return=headers-only"}, body: `{"name":` + quote(evil) + `}`, status: 201,
+			header: []string{none, "Location: /named?name=eq." + encoded}},
+		{name: "a filter in Content-Location", path: "named?name=eq." + encoded, status: 200, want: `[{"name":` + quoteASCII(evil) + `}]`, header: []string{none}},
+		{name: "an alias in a warning", path: `part?select=id,"` + encoded + `":named(name)&named.name=eq.x`, status: 200, want: `[]`, header: []string{none}},
+		{name: "a value in a function's header", method: "POST", path: "rpc/echo", body: `{"v":` + quote(evil) + `}`, status: 200, want: anything, header: []string{none}},
+		{name: "a path", path: "named" + url.PathEscape(evil), status: 404, want: anything, header: []string{none}},
+		{name: "a function's path", path: "rpc/" + url.PathEscape(evil), status: 404, want: anything, header: []string{none}},
+	})
+}
+
+// quoteASCII is a text as the JSON of answers has it: characters of HTML stay as they are.
+func quoteASCII(text string) string {
+	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(quote(text))
 }

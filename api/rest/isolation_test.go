@@ -518,3 +518,31 @@ insert into t0 (id, owner, n, s) select g, '`+ann+`', g, 'a' || g from generate_
 		t.Error("the log holds the other's secret")
 	}
 }
+
+func TestWritingUnderPolicies(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, `
+create table letter_box (id int primary key, v text);
+alter table letter_box enable row level security;
+create policy throw_in on letter_box for insert to anon with check (true);
+create table own (id int primary key, owner uuid not null default auth.uid(), v text);
+alter table own enable row level security;
+create policy own on own to authenticated using (owner = auth.uid()) with check (owner = auth.uid());`+open, nil)
+	a, b := s.As(t, "authenticated", `"sub":"`+ann+`"`), s.As(t, "authenticated", `"sub":"`+bob+`"`)
+	run(t, s, []exchange{
+		{name: "what one may not read", method: "POST", path: "letter_box", headers: []string{"Prefer: return=minimal"}, body: `{"id":1}`, status: 201},
+		{name: "and wants to see", method: "POST", path: "letter_box", headers: []string{give}, body: `{"id":2}`, status: 401, has: []string{"42501"}},
+		{name: "and wants to know the key of", method: "POST", path: "letter_box", headers: []string{"Prefer: return=headers-only"}, body: `{"id":3}`, status: 401, has: []string{"42501"}},
+		{name: "is there once", path: "letter_box?select=id", headers: []string{s.Service()}, status: 200, want: `[{"id":1}]`},
+		{name: "one's own row", method: "POST", path: "own?select=id", headers: []string{a, give}, body: `{"id":1}`, status: 201, want: `[{"id":1}]`},
+		{name: "another's own row", method: "POST", path: "own", headers: []string{b}, body: `{"id":2}`, status: 201},
+		{name: "a key that another has taken", method: "POST", path: "own", headers: []string{a}, body: `{"id":2}`, status: 409, want: anything, has: []string{`"23505"`, `"details":null`}},
+		{name: "another's row by an upsert", method: "POST", path: "own", headers: []string{a, "Prefer: resolution=merge-duplicates"}, body: `{"id":2,"v":"x"}`, status: 403, has: []string{"42501"}},
+		{name: "another's row by PUT", method: "PUT", path: "own?id=eq.2", headers: []string{a}, body: `{"id":2,"v":"x"}`, status: 403, has: []string{"42501"}},
+		{name: "a count of one's own", path: "own?select=id", headers: []string{a, "Prefer: count=exact"}, status: 200, want: `[{"id":1}]`, header: []string{"Content-Range: 0-0/1"}},
+		{name: "another's row is not changed", method: "PATCH", path: "own?id=eq.2&select=id", headers: []string{a, give}, body: `{"v":"x"}`, status: 200, want: `[]`},
+		{name: "a row is not given away", method: "PATCH", path: "own?id=eq.1", headers: []string{a}, body: `{"owner":"` + bob + `"}`, status: 403, has: []string{"42501"}},
+		{name: "only one's own rows are deleted", method: "DELETE", path: "own?id=gt.0&select=id", headers: []string{a, give}, status: 200, want: `[{"id":1}]`},
+		{name: "another's stay", path: "own?select=id,v", headers: []string{b}, status: 200, want: `[{"id":2,"v":null}]`},
+	})
+}

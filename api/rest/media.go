@@ -92,10 +92,11 @@ type offer struct {
 	nulls bool // takes nulls=stripped
 }
 
-// negotiate gives the formats that the client accepts and the server has, the best rated first (RFC 9110 §12.5.1).
+// negotiate gives the formats that the client accepts and the server has, the best rated first (RFC 9110 §12.5.1); none
+// when it takes what it gets.
 func negotiate(header []string) ([]format, error) {
 	if len(header) == 0 || header[0] == "*/*" || header[0] == "application/json" {
-		return anyFormat(), nil
+		return nil, nil
 	}
 	type choice struct {
 		format  format
@@ -135,11 +136,11 @@ func negotiate(header []string) ([]format, error) {
 	return formats, nil
 }
 
-// anyFormat are the formats of a client that takes what it gets.
-func anyFormat() []format { return []format{{}} }
-
 // choose gives the best format that a statement's result can be written in.
 func choose(formats []format, statement *compiled, header []string) (format, error) {
+	if len(formats) == 0 {
+		return format{}, nil
+	}
 	for _, f := range formats {
 		if !f.isBare() || statement.gives(f.bareType()) {
 			return f, nil

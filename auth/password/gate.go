@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"runtime/metrics"
 	"sync/atomic"
 	"time"
 )
@@ -61,7 +62,28 @@ func (g *Gate) Do(ctx context.Context, work func()) error {
 	}
 	defer func() { <-g.slots }()
 	work()
+	g.tidy()
 	return nil
+}
+
+const (
+	// smallHeap is what the collector looks through in about a millisecond.
+	smallHeap = 64 << 20
+	// hashMemory is what a hash leaves behind, at the recommended costs.
+	hashMemory = 20 << 20
+)
+
+// tidy collects the memory that a hash has left behind, when the next is waiting to take as much. By itself the
+// collector would let so much garbage come together as there is memory in use, a flood's own included.
+func (g *Gate) tidy() {
+	if g.waiting.Load() == 0 {
+		return
+	}
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	if live[0].Value.Uint64() < uint64(smallHeap+hashMemory*cap(g.slots)) {
+		runtime.GC()
+	}
 }
 
 func (g *Gate) enter(ctx context.Context) error {

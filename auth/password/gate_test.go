@@ -3,6 +3,8 @@ package password
 import (
 	"context"
 	"errors"
+	"runtime"
+	"runtime/metrics"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -122,5 +124,37 @@ func TestGateIsFreeAgainAfterAPanic(t *testing.T) {
 	}()
 	if err := gate.Do(t.Context(), func() {}); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAFloodOfHashesDoesNotPileUpMemory(t *testing.T) {
+	g := NewGate(GateOptions{Slots: 2, Wait: time.Minute})
+	stop := make(chan struct{})
+	var hashes, watcher sync.WaitGroup
+	peak := uint64(0)
+	watcher.Go(func() {
+		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Millisecond):
+			}
+			metrics.Read(sample)
+			peak = max(peak, sample[0].Value.Uint64())
+		}
+	})
+	runtime.GC()
+	for range 30 {
+		hashes.Go(func() {
+			_ = g.Do(t.Context(), func() { _, _ = Recommended().Hash("correct horse battery") })
+		})
+	}
+	hashes.Wait()
+	close(stop)
+	watcher.Wait()
+	// Without a collection behind each hash twice as much comes together.
+	if most := uint64(3 * hashMemory); peak > most {
+		t.Errorf("%d MiB are in use at once", peak>>20)
 	}
 }
