@@ -191,7 +191,7 @@ func (s *Service) signUp(ctx context.Context, caller Caller, in SignUp) (*Signed
 }
 
 // signUpAttempts bounds how often a sign-up begins anew because the account in its way has been deleted.
-const signUpAttempts = 3
+const signUpAttempts = 10
 
 // errVanished is a sign-up that found its address taken, and then by nobody. The other reason for that is a trigger
 // that silently leaves the account out.
