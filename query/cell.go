@@ -134,13 +134,13 @@ func appendArrayElement(dst, element []byte, form CellForm) []byte {
 	case element[0] == '[':
 		return appendArray(dst, element, form)
 	case element[0] != '"' || form == JSONArrayCell:
-		return appendElement(dst, element)
+		return AppendElement(dst, element)
 	}
 	inside := element[1 : len(element)-1]
 	if bytes.IndexByte(inside, '\\') >= 0 {
 		inside = appendUnescaped(nil, inside)
 	}
-	return appendElement(dst, inside)
+	return AppendElement(dst, inside)
 }
 
 // appendUnescaped writes what the inside of a JSON string stands for. It must be valid.

@@ -62,7 +62,7 @@ func AppendArrayLiteral(dst []byte, list string) []byte {
 			dst = appendQuotedElement(dst, element[1:len(element)-1])
 		case element == "" && pos == 1 && list[end] == ')': // no element at all
 		default:
-			dst = appendElement(dst, element)
+			dst = AppendElement(dst, element)
 		}
 		if end >= len(list) || list[end] == ')' {
 			return append(dst, '}')
@@ -84,8 +84,8 @@ func appendQuotedElement(dst []byte, inside string) []byte {
 	return append(dst, '"')
 }
 
-// appendElement writes one text as an element of an array literal, quoted where it would not be taken as it stands.
-func appendElement[T string | []byte](dst []byte, text T) []byte {
+// AppendElement writes one text as an element of an array literal, quoted where it would not be taken as it stands.
+func AppendElement[T string | []byte](dst []byte, text T) []byte {
 	if !needsQuotes(text) {
 		return append(dst, text...)
 	}

@@ -121,21 +121,9 @@ func (p *Param) appendArgument(dst []byte, r *query.Request) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendElement(dst, r.Query.Values[ref])
+		dst = query.AppendElement(dst, r.Query.Values[ref])
 	}
 	return append(dst, '}')
-}
-
-// appendElement appends an element of an array literal in quotes.
-func appendElement(dst []byte, text string) []byte {
-	dst = append(dst, '"')
-	for i := 0; i < len(text); i++ {
-		if text[i] == '"' || text[i] == '\\' {
-			dst = append(dst, '\\')
-		}
-		dst = append(dst, text[i])
-	}
-	return append(dst, '"')
 }
 
 // appendPayload appends a parameter that comes from the request's body.
