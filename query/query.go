@@ -30,6 +30,8 @@ type Request struct {
 	// Limit and Offset of the top level after Range header, limit=, offset= and the server's maximum were brought
 	// together; Limit < 0 means none.
 	Limit, Offset int64
+	// Cursor is where a page begins (page=keyset), nil for the first one.
+	Cursor *Cursor
 	// Returning says that the rows written are wanted back (return=representation, or the key for headers-only).
 	Returning Returning
 	// MaxRows caps every embed that asks for more or names no limit; 0 means no cap.

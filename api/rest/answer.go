@@ -19,6 +19,10 @@ import (
 // is exact and an error still gets its own answer; beyond it memory stays constant.
 const streamAfter = 1 << 20
 
+// eagerAfter is the same for one object a line: who asks for that takes each line as it comes, and does not look at
+// Content-Range.
+const eagerAfter = 32 << 10
+
 // keepBuffer is the largest buffer that is kept for another answer: what streamAfter may grow to.
 const keepBuffer = 2 * streamAfter
 
@@ -41,6 +45,7 @@ type answer struct {
 	streamed bool
 	total    counter
 	estimate estimate
+	page     page
 	settings responseSettings
 	list     []store.Step
 }
@@ -142,6 +147,7 @@ func (a *answer) Begin(columns store.Columns) error {
 		a.buffer = *a.pooled
 	}
 	a.buffer, a.rows, a.inserted, a.keys = a.buffer[:0], 0, 0, a.keys[:0]
+	a.page = page{}
 	encoder, err := a.statement.bind(a.planner, columns, &a.h.zones)
 	if err != nil {
 		return stale(err)
@@ -172,6 +178,9 @@ func (a *answer) wrapped() bool {
 
 // Row implements store.Sink.
 func (a *answer) Row(values [][]byte) error {
+	if a.statement.Page != nil && a.rows == a.request.Limit {
+		return a.page.end(values)
+	}
 	a.rows++
 	hidden := len(a.statement.Hidden)
 	if err := a.takeHidden(values[:hidden]); err != nil {
@@ -186,31 +195,69 @@ func (a *answer) Row(values [][]byte) error {
 	return a.spill()
 }
 
-// spill sends what is held once there is much of it. Only reads may: a write's answer waits for its commit.
+// spill sends what is held once there is much of it, or refuses to hold more.
 func (a *answer) spill() error {
-	if a.request.Action != query.Read || a.singular() || a.planner.catalog.SetsResponse {
-		if int64(len(a.buffer)) > a.h.options.AnswerMemory {
-			e := failure(http.StatusRequestEntityTooLarge, "54000", "The answer is larger than the server holds back until a transaction has ended")
-			// The commit rides in the same flight, and may be done before the answer has grown too large.
-			hint := "Ask for fewer rows or columns, or use Prefer: return=minimal"
-			if a.request.Action != query.Read && !a.mayOverflow() {
-				hint = "What was asked for may have been done. " + hint
-			}
-			e.Hint = text(hint)
-			return e
+	held := len(a.buffer)
+	switch {
+	case held < eagerAfter:
+		return nil
+	case !a.streams():
+		if int64(held) > a.h.options.AnswerMemory {
+			return a.tooLarge()
 		}
 		return nil
-	}
-	if len(a.buffer) < streamAfter {
+	case held < a.streamAfter():
 		return nil
+	case a.streamed:
+		return a.flush()
 	}
-	if !a.streamed {
-		a.streamed = true
-		status := a.status()
-		a.setHeaders(status)
-		a.c.Response().WriteHeader(status)
+	a.streamed = true
+	status := a.status()
+	a.setHeaders(status)
+	a.c.Response().WriteHeader(status)
+	if err := a.flush(); err != nil || a.c.Request().Method == http.MethodHead {
+		return err
 	}
-	return a.flush()
+	// What compresses would keep the beginning to itself otherwise.
+	return http.NewResponseController(a.c.Response().Writer).Flush()
+}
+
+// streams says that rows may leave before the transaction has ended: of what only reads, when nothing about the answer
+// depends on the rows that are still to come.
+func (a *answer) streams() bool {
+	return a.reads() && !a.singular() && a.statement.Page == nil && !a.request.Prefer.LimitsAffected()
+}
+
+// reads says that the transaction is a read-only one.
+func (a *answer) reads() bool {
+	return a.request.Action == query.Read || a.statement.ReadOnly ||
+		a.request.Action == query.Call && a.c.Request().Method != http.MethodPost
+}
+
+// streamAfter is how much is held back before the first byte leaves. Where functions may have a say in status and
+// headers, that is as much as may be held at all.
+func (a *answer) streamAfter() int {
+	switch {
+	case a.planner.catalog.SetsResponse && !a.streamed:
+		return max(int(a.h.options.AnswerMemory), eagerAfter)
+	case a.format.media == mediaNDJSON:
+		return eagerAfter
+	}
+	return streamAfter
+}
+
+func (a *answer) tooLarge() error {
+	e := failure(http.StatusRequestEntityTooLarge, "54000", "The answer is larger than the server holds back until a transaction has ended")
+	// The commit rides in the same flight, and may be done before the answer has grown too large.
+	hint := "Ask for fewer rows or columns, or use Prefer: return=minimal"
+	switch {
+	case a.statement.Page != nil:
+		hint = "Ask for smaller pages, with limit"
+	case !a.reads() && !a.mayOverflow():
+		hint = "What was asked for may have been done. " + hint
+	}
+	e.Hint = text(hint)
+	return e
 }
 
 func (a *answer) flush() error {
@@ -238,6 +285,9 @@ func (a *answer) End(rows int64) error {
 // finish writes the answer of a flight that has committed.
 func (a *answer) finish() error {
 	if a.streamed {
+		if len(a.settings.headers)+len(a.settings.status) > 0 {
+			return errors.New("a function decided about an answer that has begun to leave")
+		}
 		return a.flush()
 	}
 	if err := a.checkSingular(); err != nil {
@@ -259,6 +309,9 @@ func (a *answer) finish() error {
 		a.buffer = append(a.buffer, "null"...)
 	}
 	a.setHeaders(status)
+	if err := a.linkNext(); err != nil {
+		return err
+	}
 	decided.apply(header)
 	if decided.status != 0 {
 		status = decided.status

@@ -162,7 +162,7 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 		Check:   a.check(),
 		Calls:   request.Action == query.Call,
 	}
-	flight.Session.ReadOnly = request.Action == query.Read || statement.ReadOnly || c.Request().Method != http.MethodPost && request.Action == query.Call
+	flight.Session.ReadOnly = a.reads()
 	if flight.Steps, err = a.steps(p.catalog); err != nil {
 		return err
 	}

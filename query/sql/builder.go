@@ -110,6 +110,8 @@ type scope struct {
 	// from is what a root reads from instead of its relation: the name of a common table expression, or a call.
 	from     string
 	junction string // the alias of the junction on the way here
+	// keyset leaves out the rows before its cursor; it is of a root.
+	keyset *plan.Keyset
 	// joins are the aliases of the node's embeds, "" for those that are not joined.
 	joins []string
 	// comparable says that the rows shown are grouped by, so that their values must have an equality.

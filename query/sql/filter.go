@@ -27,6 +27,10 @@ func (b *builder) where(s *scope, parent *scope, e *plan.Embed) {
 		separator = next
 		b.predicate(s, &s.node.Where[i])
 	}
+	if s.keyset != nil {
+		b.write(separator)
+		b.behind(s, s.keyset)
+	}
 }
 
 // predicate writes a condition and all below it.

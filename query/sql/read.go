@@ -12,9 +12,15 @@ import (
 func CompileRead(p *plan.Read) *Statement {
 	b := newBuilder()
 	root := b.scope(p.Root)
-	b.rows(root)
+	if p.Keyset != nil && p.Keyset.After != nil {
+		b.begin(root, p.Keyset)
+	}
+	hidden := b.rows(root, p.Keyset != nil && p.Limit)
 	b.topWindow(p)
 	s := b.statement()
+	if s.Hidden = hidden; hidden != nil {
+		s.Page = &Page{Order: p.Keyset.Order}
+	}
 	s.Layout = &pgjson.Layout{Columns: columns(p.Root)}
 	s.Renamed = renamed(p)
 	switch p.Count {
@@ -45,8 +51,12 @@ func renamed(p *plan.Read) []Renamed {
 // topWindow writes limit and offset of the top level.
 func (b *builder) topWindow(p *plan.Read) {
 	if p.Limit {
+		source := Limit
+		if p.Keyset != nil {
+			source = PageLimit
+		}
 		b.write("\nlimit ")
-		b.parameter(Param{Source: Limit}, "")
+		b.parameter(Param{Source: source}, "")
 	}
 	if p.Offset {
 		b.write("\noffset ")
@@ -93,15 +103,26 @@ func (b *builder) counted(root *plan.Node) {
 	b.matches(b.bareScope(root), nil, nil)
 }
 
-// rows writes the query of a root, without its limit.
-func (b *builder) rows(s *scope) {
+// rows writes the query of a root, without its limit; placed: with where each row stands in the order before it.
+func (b *builder) rows(s *scope, placed bool) (hidden []Hidden) {
 	b.write("select")
+	separator := " "
+	if placed {
+		for i := range s.node.Order {
+			b.write(separator)
+			separator = ", "
+			b.orderBy(s, i)
+			b.write("::text")
+			hidden = append(hidden, Hidden{Kind: CursorColumn})
+		}
+	}
 	if len(s.node.Items) > 0 {
-		b.write(" ")
+		b.write(separator)
 		b.items(s, false, wrapped)
 	}
 	b.body(s, nil, nil)
 	b.order(s)
+	return hidden
 }
 
 // body writes from, where and group by. parent and e are the scope that an embed belongs to, nil for a root.
@@ -144,14 +165,7 @@ func (b *builder) order(s *scope) {
 		term := &s.node.Order[i]
 		b.write(separator)
 		separator = ", "
-		switch {
-		case term.Embed != nil:
-			b.write(s.join(term.Embed), ".", orderName(i))
-		case term.Item >= 0:
-			b.item(s, &s.node.Items[term.Item])
-		default:
-			b.field(s, &term.Field)
-		}
+		b.orderBy(s, i)
 		if term.Descending {
 			b.write(" desc")
 		}
@@ -161,6 +175,18 @@ func (b *builder) order(s *scope) {
 		case query.NullsLast:
 			b.write(" nulls last")
 		}
+	}
+}
+
+// orderBy writes the expression of a term of the order.
+func (b *builder) orderBy(s *scope, i int) {
+	switch term := &s.node.Order[i]; {
+	case term.Embed != nil:
+		b.write(s.join(term.Embed), ".", orderName(i))
+	case term.Item >= 0:
+		b.item(s, &s.node.Items[term.Item])
+	default:
+		b.field(s, &term.Field)
 	}
 }
 
