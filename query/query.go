@@ -32,6 +32,8 @@ type Request struct {
 	Limit, Offset int64
 	// Cursor is where a page begins (page=keyset), nil for the first one.
 	Cursor *Cursor
+	// One says that a write must give back exactly one row: it is answered by one object.
+	One bool
 	// Returning says that the rows written are wanted back (return=representation, or the key for headers-only).
 	Returning Returning
 	// MaxRows caps every embed that asks for more or names no limit; 0 means no cap.

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"basalt/query/catalog"
 	"basalt/query/pgjson"
 	"basalt/query/plan"
+	"basalt/query/sql"
 	"basalt/store"
 )
 
@@ -98,20 +100,36 @@ func (a *answer) steps(c *catalog.Catalog) ([]store.Step, error) {
 func (a *answer) check() func() error {
 	strict := a.request.Prefer.LimitsAffected()
 	put := a.request.Action == query.Put
-	if a.request.Action == query.Read || (!a.singular() && !strict && !put && !a.mayOverflow()) {
+	counts := (a.singular() || strict || put) && !a.statement.Guarded
+	if a.request.Action == query.Read || !counts && !a.mayOverflow() {
 		return nil
 	}
-	return func() error {
-		if put && a.rows != 1 {
-			return plan.PutMismatch() // the statement lets no row through but the one that the filters name
-		}
-		if strict && a.rows > a.request.Prefer.MaxAffected {
-			e := failure(http.StatusBadRequest, "PGRST124", "Query result exceeds max-affected preference constraint")
-			e.Details = text(fmt.Sprintf("The query affects %d rows", a.rows))
-			return e
-		}
-		return a.checkSingular()
+	return a.checkRows
+}
+
+// checkRows refuses a number of rows that must not be written.
+func (a *answer) checkRows() error {
+	if a.request.Action == query.Put && a.rows != 1 {
+		return plan.PutMismatch() // the statement lets no row through but the one that the filters name
 	}
+	if a.request.Prefer.LimitsAffected() && a.rows > a.request.Prefer.MaxAffected {
+		e := failure(http.StatusBadRequest, "PGRST124", "Query result exceeds max-affected preference constraint")
+		e.Details = text(fmt.Sprintf("The query affects %d rows", a.rows))
+		return e
+	}
+	return a.checkSingular()
+}
+
+// explain turns the error of a statement that has counted its rows itself into the refusal that it stands for.
+func (a *answer) explain(err error) error {
+	if !a.statement.Guarded {
+		return err
+	}
+	if rows, ok := sql.Miscounted(err); ok {
+		a.rows = rows
+		return cmp.Or(a.checkRows(), err)
+	}
+	return err
 }
 
 // mayOverflow says that a write's answer may become larger than what is held back: then its transaction must not have
@@ -120,7 +138,7 @@ func (a *answer) mayOverflow() bool {
 	if a.request.Returning != query.ReturnRows || a.statement.ReadOnly || a.statement.Single || a.statement.Void {
 		return false
 	}
-	return a.request.Action != query.Insert || a.request.Payload.Rows > 1
+	return !a.statement.AtMostOne && !(a.statement.Guarded && a.request.One)
 }
 
 // singular says that exactly one row must come.
@@ -223,9 +241,9 @@ func (a *answer) spill() error {
 }
 
 // streams says that rows may leave before the transaction has ended: of what only reads, when nothing about the answer
-// depends on the rows that are still to come.
+// depends on the rows that are still to come, and there is more than one value.
 func (a *answer) streams() bool {
-	return a.reads() && !a.singular() && a.statement.Page == nil && !a.request.Prefer.LimitsAffected()
+	return a.reads() && !a.singular() && !a.statement.Single && a.statement.Page == nil && !a.request.Prefer.LimitsAffected()
 }
 
 // reads says that the transaction is a read-only one.

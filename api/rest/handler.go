@@ -167,7 +167,7 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 		return err
 	}
 	if err := h.db.Run(c.Request().Context(), &flight); err != nil {
-		return err
+		return a.explain(err)
 	}
 	return a.finish()
 }

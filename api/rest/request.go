@@ -58,6 +58,7 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 		}
 	}
 	request.Returning = returning(request)
+	request.One = writesOne(request, formats)
 	return request, formats, nil
 }
 
@@ -216,6 +217,17 @@ func returning(request *query.Request) query.Returning {
 		}
 	}
 	return query.ReturnNothing
+}
+
+// writesOne says that a write is answered by a single object.
+func writesOne(request *query.Request, formats []format) bool {
+	switch request.Action {
+	case query.Insert, query.Update, query.Put, query.Delete:
+	default:
+		return false
+	}
+	first := slices.IndexFunc(formats, func(f format) bool { return !f.isBare() })
+	return request.Returning == query.ReturnRows && first >= 0 && formats[first].media == mediaObject
 }
 
 // decodePath gives the path behind /rest/v1 decoded once, as the only form that is ever looked at.

@@ -14,7 +14,12 @@ type Keyset struct {
 	Order uint64
 	// After is nil for the first page; else the page begins behind a cursor, and After says which of its values are null.
 	After []bool
+	// Repeatable says that the conditions are few enough to stand in several parts of one statement.
+	Repeatable bool
 }
+
+// mostRepeated is the weight of conditions that may be repeated.
+const mostRepeated = maxWeight / 10
 
 // keyset makes the order of the root one that tells rows apart, and checks that the cursor belongs to it.
 func (p *planner) keyset(root *Node) (*Keyset, error) {
@@ -29,7 +34,7 @@ func (p *planner) keyset(root *Node) (*Keyset, error) {
 		return nil, keysetError("The order of '"+root.Source.Name+"' does not tell its rows apart, as Prefer: page=keyset needs it",
 			"Let the order end in the columns of a primary key or of a unique constraint that are not null.")
 	}
-	k := &Keyset{Order: fingerprint(root)}
+	k := &Keyset{Order: fingerprint(root), Repeatable: root.weight() <= mostRepeated}
 	cursor := p.request.Cursor
 	if cursor == nil {
 		return k, nil

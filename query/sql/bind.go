@@ -84,6 +84,8 @@ func (p *Param) append(dst []byte, r *query.Request) (_ []byte, null bool, err e
 		return strconv.AppendInt(dst, r.Limit, 10), false, nil
 	case PageLimit:
 		return strconv.AppendUint(dst, uint64(r.Limit)+1, 10), false, nil
+	case MaxAffected:
+		return strconv.AppendInt(dst, r.Prefer.MaxAffected, 10), false, nil
 	case Cursor:
 		return append(dst, r.Cursor.Values[p.Index].Text...), false, nil
 	case Offset:

@@ -13,15 +13,16 @@ const maxRanges = 8
 // begin makes a root's rows begin behind a cursor.
 //
 // One comparison of rows does it, in one scan of an index, when all terms go the same way. Otherwise the rows are those
-// of several ranges of the order, each of which an index can find and give in order: behind the last value among the
-// rows equal in all others, behind the one before among those equal in the rest, and so on. Where terms are not of the
-// relation's own rows, or many, they are conditions on the joined rows.
-func (b *builder) begin(root *scope, k *plan.Keyset) {
-	if !comparable(root.node, k) && separable(root.node, k) {
-		root.from = b.cut(func() { b.ranges(root.node, k) })
+// of several ranges of the order, each of which an index can find and give in order, as many as the page takes: behind
+// the last value among the rows equal in all others, behind the one before among those equal in the rest, and so on.
+// Where terms are not of the relation's own rows, or many, they are conditions on the joined rows.
+func (b *builder) begin(root *scope, p *plan.Read) {
+	if p.Limit && !comparable(root.node, p.Keyset) && separable(root.node, p.Keyset) {
+		root.from = b.cut(func() { b.ranges(p) })
+		root.filtered = true
 		return
 	}
-	root.keyset = k
+	root.keyset = p.Keyset
 }
 
 // comparable says that one comparison of rows finds what is behind the cursor: all terms go the same way, and nulls,
@@ -46,17 +47,19 @@ func separable(n *plan.Node, k *plan.Keyset) bool {
 		}
 		ranges += len(stepsBehind(term, k.After[i]))
 	}
-	return 0 < ranges && ranges <= maxRanges
+	return 0 < ranges && ranges <= maxRanges && k.Repeatable
 }
 
-// ranges writes the rows behind a cursor as the union of ranges of the order, the nearest first.
-func (b *builder) ranges(n *plan.Node, k *plan.Keyset) {
+// ranges writes the rows behind a cursor as the union of ranges of the order, the nearest first. Filters stand in each,
+// because a page's worth of rows is taken of each.
+func (b *builder) ranges(p *plan.Read) {
+	n, k := p.Root, p.Keyset
 	columns := readColumns(n)
 	separator := "(\n"
 	for last := len(n.Order) - 1; last >= 0; last-- {
 		for _, step := range stepsBehind(&n.Order[last], k.After[last]) {
 			s := b.bareScope(n)
-			b.write(separator, "select")
+			b.write(separator, "(select")
 			separator = "\nunion all\n"
 			for i, column := range columns {
 				if i > 0 {
@@ -67,15 +70,28 @@ func (b *builder) ranges(n *plan.Node, k *plan.Keyset) {
 			}
 			b.write("\nfrom ")
 			b.name(n.Source.Relation.Name)
-			b.write(" ", s.alias, "\nwhere ")
+			b.write(" ", s.alias)
+			b.where(s, nil, nil)
+			b.write(conjunction(s))
 			for i := range last {
 				b.level(s, k, i)
 				b.write("\n  and ")
 			}
 			b.further(s, last, step)
+			b.order(s)
+			b.topWindow(p)
+			b.write(")")
 		}
 	}
 	b.write("\n)")
+}
+
+// conjunction is what comes before another condition on a scope's rows.
+func conjunction(s *scope) string {
+	if len(s.node.Where) > 0 || slices.ContainsFunc(s.node.Embeds, func(e *plan.Embed) bool { return e.Inner }) {
+		return "\n  and "
+	}
+	return "\nwhere "
 }
 
 // behind writes that a row stands behind the cursor.

@@ -13,7 +13,7 @@ func CompileRead(p *plan.Read) *Statement {
 	b := newBuilder()
 	root := b.scope(p.Root)
 	if p.Keyset != nil && p.Keyset.After != nil {
-		b.begin(root, p.Keyset)
+		b.begin(root, p)
 	}
 	hidden := b.rows(root, p.Keyset != nil && p.Limit)
 	b.topWindow(p)

@@ -26,6 +26,11 @@ type Statement struct {
 	Plan *Statement
 	// Renamed are the embeds that the request addressed by their relation's name although they have an alias.
 	Renamed []Renamed
+	// Guarded says that the statement ends itself with an error when it writes another number of rows than may be: one
+	// for PUT and where Request.One is set, no more than max-affected (see Miscounted).
+	Guarded bool
+	// AtMostOne says that no more than one row is written.
+	AtMostOne bool
 	// RowsAffected says that the number of rows is the command's own (a write that returns nothing).
 	RowsAffected bool
 	// Hidden is the number of leading result columns that the answer does not show (keys for Location, an
@@ -96,7 +101,8 @@ const (
 	BodyBytes
 	// PageLimit is one more than Limit, which tells whether there is a next page.
 	PageLimit
-	Cursor // a value of the request's cursor
+	Cursor      // a value of the request's cursor
+	MaxAffected // the preference of this name
 )
 
 // binary says that the values of a parameter are in PostgreSQL's binary format.
