@@ -7,6 +7,14 @@ import (
 	"basalt/query"
 )
 
+// Pages by key are our own addition to the dialect. With Prefer: page=keyset a read answers
+//
+//	Link: </rest/v1/items?order=at.desc&limit=50&after=AQ…>; rel="next"
+//
+// when rows follow those that limit, or the server's maximum, lets through. The next request takes that address and the
+// same preference. An order that tells no rows apart gets the primary key behind it. Since the last row decides about a
+// header, a page is held back until it is complete, within what the server holds at all (--answer-memory).
+
 // cursorParameter holds where a page begins. It means that only together with Prefer: page=keyset; without it, it is a
 // filter like any other.
 const cursorParameter = "after="
