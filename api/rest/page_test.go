@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"basalt/api"
 	"basalt/api/apitest"
 )
@@ -322,5 +324,87 @@ func TestACursorShowsNothingOfHiddenRows(t *testing.T) {
 	}
 	if seen != 30 {
 		t.Errorf("%d rows, want 30", seen)
+	}
+}
+
+// everyOrder has a column of each type that has an order, with values that are close together, equal, and null.
+const everyOrder = `
+create extension if not exists citext;
+create type mood as enum ('sad', 'so so', 'glad');
+create type pair as (x int, y text);
+create domain positive as int check (value > 0);
+create table typed (
+  id int primary key,
+  enum mood, uuid uuid, day date, clock time, zoned timetz, stamp timestamp, moment timestamptz, span interval,
+  small int2, big int8, single float4, double float8, exact numeric(20, 10), cash money, bytes bytea, bits bit(4), varbits varbit,
+  blank char(4), short varchar(9), label name, one "char", free text, insensitive citext, bytewise text collate "C",
+  address inet, net cidr, mac macaddr, numbers int[], words text[], rng int4range, multi int4multirange, data jsonb,
+  composite pair, domained positive, flag bool, object oid, vector tsvector
+);
+insert into typed
+select g,
+  (array['sad', 'so so', 'glad', null])[1 + g % 4]::mood,
+  md5((g % 5)::text)::uuid,
+  (array['infinity', '2026-01-01', '0044-03-15 BC', null])[1 + g % 4]::date,
+  (array['00:00', '24:00', '12:00:00.000001', null])[1 + g % 4]::time,
+  (array['12:00+02', '11:00+01', '10:00:00.000001+00', null])[1 + g % 4]::timetz,
+  (array['-infinity', '2026-01-01 00:00:00.000001', '2026-01-01', null])[1 + g % 4]::timestamp,
+  (array['infinity', '2026-01-01 00:00+02', '2025-12-31 22:00+00', null])[1 + g % 4]::timestamptz,
+  (array['1 mon', '30 days', '-1 day 00:00:00.1', null])[1 + g % 4]::interval,
+  (array[-32768, 0, 32767, null])[1 + g % 4]::int2,
+  (array[-9223372036854775808, 9007199254740993, 9007199254740992, null])[1 + g % 4]::int8,
+  (array['NaN', '0.1', '1e-40', '-0', null])[1 + g % 5]::float4,
+  (array['Infinity', '0.1', '0.30000000000000004', '0.3', null])[1 + g % 5]::float8,
+  (array[0.1, 0.1000000001, -5, null])[1 + g % 4],
+  (array['$1.50', '-$3.00', '$0.01', null])[1 + g % 4]::money,
+  (array['\x', '\x00', '\xff5c', null])[1 + g % 4]::bytea,
+  (array['0000', '1010', '1111', null])[1 + g % 4]::bit(4),
+  (array['', '1', '10', null])[1 + g % 4]::varbit,
+  (array['a', 'ab  ', ' b', null])[1 + g % 4]::char(4),
+  (array['', 'a', 'a ', null])[1 + g % 4]::varchar(9),
+  (array['n', 'N', '', null])[1 + g % 4]::name,
+  (array['x', '\', '', null])[1 + g % 4]::"char",
+  (array['null', '', '%', null])[1 + g % 4],
+  (array['A', 'a', 'b', null])[1 + g % 4]::citext,
+  (array['A', 'a', 'ä', null])[1 + g % 4],
+  (array['10.0.0.1', '10.0.0.1/8', '::1', null])[1 + g % 4]::inet,
+  (array['10.0.0.0/8', '10.0.0.0/16', '::/0', null])[1 + g % 4]::cidr,
+  (array['08:00:2b:01:02:03', '08:00:2b:01:02:04', '00:00:00:00:00:00', null])[1 + g % 4]::macaddr,
+  (array['{}', '{1,NULL}', '{1,2}', null])[1 + g % 4]::int[],
+  (array['{"a,b","\""}', '{NULL}', '{"NULL"}', null])[1 + g % 4]::text[],
+  (array['empty', '[1,5)', '(,5)', null])[1 + g % 4]::int4range,
+  (array['{}', '{[1,3),[5,9)}', '{(,3)}', null])[1 + g % 4]::int4multirange,
+  (array['null', '{"a":1.0}', '[1,"x"]', null])[1 + g % 4]::jsonb,
+  case g % 4 when 0 then null when 1 then row (1, 'a"b')::pair when 2 then row (1, null)::pair else row (null, '')::pair end,
+  (array[1, 2, 3, null])[1 + g % 4],
+  (array[true, false, null])[1 + g % 3],
+  (array[1, 2, 4294967295, null])[1 + g % 4]::oid,
+  (array['a:1', 'b', '', null])[1 + g % 4]::tsvector
+from generate_series(1, 40) g;
+` + open
+
+func TestPagesInTheOrderOfEveryType(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, everyOrder, nil)
+	rows, err := s.Database.Pool.Query(t.Context(), `
+		select attname
+		from pg_attribute
+		where attrelid = 'typed'::regclass
+		  and attnum > 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(columns) < 30 {
+		t.Fatalf("%v, %v", columns, err)
+	}
+	for _, column := range columns {
+		for _, direction := range []string{"", ".desc", ".nullsfirst", ".desc.nullslast"} {
+			path := "/rest/v1/typed?select=id&order=" + column + direction + ",id"
+			want := ids(t, s.Do(t, "GET", path, ""))
+			if got := slices.Concat(follow(t, s, path+"&limit=3", "Prefer: page=keyset, timezone=Asia/Kathmandu")...); !slices.Equal(got, want) || len(got) != 40 {
+				t.Errorf("order by %s%s\ngot  %v\nwant %v", column, direction, got, want)
+			}
+		}
 	}
 }

@@ -83,7 +83,7 @@ func (p *Param) append(dst []byte, r *query.Request) (_ []byte, null bool, err e
 	case Limit:
 		return strconv.AppendInt(dst, r.Limit, 10), false, nil
 	case PageLimit:
-		return strconv.AppendUint(dst, uint64(r.Limit)+1, 10), false, nil
+		return strconv.AppendInt(dst, max(r.Limit, r.Limit+1), 10), false, nil // the largest number has none behind it
 	case MaxAffected:
 		return strconv.AppendInt(dst, r.Prefer.MaxAffected, 10), false, nil
 	case Cursor:

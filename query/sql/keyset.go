@@ -163,14 +163,17 @@ func stepsBehind(term *plan.OrderTerm, null bool) []step {
 	}
 }
 
+// isNull asks whether a value is null. "is null" would ask that of the fields of a composite.
+const isNull = " is not distinct from null"
+
 // further writes that a row stands behind the cursor in a term.
 func (b *builder) further(s *scope, i int, how step) {
 	b.orderBy(s, i)
 	switch how {
 	case nullStep:
-		b.write(" is null")
+		b.write(isNull)
 	case valueStep:
-		b.write(" is not null")
+		b.write(" is distinct from null")
 	default:
 		b.write(" ", own(direction(&s.node.Order[i]), false, termType(s.node, i)), " ")
 		b.cursor(s.node, i)
@@ -181,7 +184,7 @@ func (b *builder) further(s *scope, i int, how step) {
 func (b *builder) level(s *scope, k *plan.Keyset, i int) {
 	b.orderBy(s, i)
 	if k.After[i] {
-		b.write(" is null")
+		b.write(isNull)
 		return
 	}
 	b.write(" ", own("=", false, termType(s.node, i)), " ")
