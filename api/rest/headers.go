@@ -23,10 +23,10 @@ func (a *answer) setHeaders(status int) {
 	if !a.statement.Single && !a.statement.Void {
 		set(0, "Content-Range", a.contentRange())
 	}
+	if len(header["Vary"]) == 0 {
+		set(1, "Vary", "Accept, Prefer, Range")
+	}
 	if request.Action == query.Read {
-		if len(header["Vary"]) == 0 {
-			set(1, "Vary", "Accept, Prefer, Range")
-		}
 		set(2, "Content-Location", a.contentLocation())
 	}
 	for _, renamed := range a.statement.Renamed {
