@@ -78,7 +78,9 @@ func TestConditionsReachEveryLevelOfEmbedding(t *testing.T) {
 func TestVeryDeepAndVeryLongQueriesAreRefused(t *testing.T) {
 	t.Parallel()
 	s := apitest.Start(t, orchard, nil)
-	deep := func(open, inner string, n int) string { return strings.Repeat(open, n) + inner + strings.Repeat(")", n) }
+	deep := func(open, inner string, n int) string {
+		return strings.Repeat(open, n) + inner + strings.Repeat(")", n)
+	}
 	run(t, s, []exchange{
 		{name: "embeds in embeds", path: "tree?select=" + deep("nest(tree(", "id", 40) + strings.Repeat(")", 40), status: 400, has: []string{"PGRST100", "Too many levels of embedding"}},
 		{name: "some embeds in embeds", path: "tree?id=eq.4&select=" + deep("nest(tree(", "id", 5) + strings.Repeat(")", 5), status: 200, want: `[{"nest":[]}]`},
