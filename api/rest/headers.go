@@ -36,7 +36,7 @@ func (a *answer) setHeaders(status int) {
 	if location := a.location(); location != "" {
 		header.Set("Location", location)
 	}
-	if len(a.h.options.Schemas) > 1 {
+	if len(a.h.options.Schemas) > 1 || a.c.Request().Header[profileHeader(a.c.Request().Method)] != nil {
 		header.Set("Content-Profile", request.Schema)
 	}
 	if a.c.Request().Header["Prefer"] != nil {

@@ -15,6 +15,8 @@ create function price_per_kilo(jar) returns numeric language sql stable as $$ se
 create function words(jar) returns text[] language sql stable as $$ select array[$1.label, 'jam'] $$;
 create function details(jar) returns jsonb language sql stable as $$ select jsonb_build_object('g', $1.grams) $$;
 create function label(jar) returns text language sql stable as $$ select 'never' $$;
+create function label_or(jar, instead text default 'none') returns text language sql stable as $$ select coalesce($1.label, instead) $$;
+create function halves(jar) returns setof int language sql stable as $$ select $1.grams / 2 from generate_series(1, 2) $$;
 create table shelf_of (id int primary key, jar int references jar);
 insert into shelf_of values (1, 2);
 create function shout(shelf_of) returns text language sql stable as $$ select 'shelf' $$;
@@ -39,6 +41,8 @@ func TestComputedColumns(t *testing.T) {
 		{name: "an array", path: "jar?id=eq.1&select=words&words=cs.{jam}", status: 200, want: `[{"words":["plum","jam"]}]`},
 		{name: "a path into one", path: "jar?id=eq.1&select=details->g,n:words->>1", status: 200, want: `[{"g":300,"n":"jam"}]`},
 		{name: "a path into one in filter and order", path: "jar?select=id&details->g=gt.80&order=details->g", status: 200, want: `[{"id":2},{"id":1}]`},
+		{name: "with arguments that have defaults", path: "jar?select=label_or&label_or=eq.none", status: 200, want: `[{"label_or":"none"}]`},
+		{name: "a set makes rows", path: "jar?select=id,halves&id=eq.2", status: 200, want: `[{"id":2,"halves":75},{"id":2,"halves":75}]`},
 		{name: "a column of the same name wins", path: "jar?id=eq.1&select=label", status: 200, want: `[{"label":"plum"}]`},
 		{name: "each relation has its own", path: "shelf_of?select=shout,jar(shout)", status: 200, want: `[{"shout":"shelf","jar":{"shout":"QUINCE"}}]`},
 		{name: "of a view", path: "cheap?select=shout", status: 200, want: `[{"shout":"cheap plum"}]`},

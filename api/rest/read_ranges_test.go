@@ -51,6 +51,7 @@ func TestRangesOfRowsAndTotals(t *testing.T) {
 			want: `[{"id":1,"mouse":[{"id":1}]}]`, header: []string{"Content-Range: 0-0/15"}},
 		{name: "the canonical address", path: "sack?select=id&limit=1&id=lt.9&id=gt.1&order=id", status: 200, want: `[{"id":2}]`,
 			header: []string{"Content-Location: /sack?id=lt.9&id=gt.1&limit=1&order=id&select=id"}},
+		{name: "a schema that was asked for is told", path: "sack?limit=0", headers: []string{"Accept-Profile: public"}, status: 200, want: `[]`, header: []string{"Content-Profile: public"}},
 		{name: "no question mark without parameters", method: "HEAD", path: "sack", status: 200, header: []string{"Content-Location: /sack"}},
 	})
 }
