@@ -65,6 +65,7 @@ func TestHintsChooseOneOfSeveralRelationships(t *testing.T) {
 		{name: "the key instead of the junction", path: "site?select=id,address!main_job(street)&order=id", status: 200, want: `[{"id":1,"address":{"street":"Oak"}},{"id":2,"address":null}]`},
 		{name: "a junction of four keys, by spreads", path: "agency?select=id,link!l1(...address!r2(street))", status: 200, want: `[{"id":1,"link":[{"street":"Oak"}]}]`},
 		{name: "a junction of a relation with itself, by spreads", path: "pal?select=name,fans:follows!idol(...pal!fan(name))&id=eq.1&fans.order=fan", status: 200, want: `[{"name":"Al","fans":[{"name":"Bo"},{"name":"Cy"}]}]`},
+		{name: "a junction of a relation with itself, by the constraint towards the target", path: "pal?select=name,fans:pal!follows_fan_fkey(name)&id=eq.1&fans.order=id", status: 200, want: `[{"name":"Al","fans":[{"name":"Bo"},{"name":"Cy"}]}]`},
 		{name: "one of two that are one to one", path: "left_one?select=id,right_one!one1(id)", status: 200, want: `[{"id":1,"right_one":{"id":1}}]`},
 		{name: "a key of two columns in place of the name", path: "duty?select=id,first_shift(day),second_shift(day)", status: 200, want: `[{"id":1,"first_shift":{"day":"2026-01-01"},"second_shift":{"day":"2026-01-02"}}]`},
 		{name: "a column that a view shows twice", path: "twice?select=id,address!d2(street)", status: 200, want: `[{"id":1,"address":{"street":"Oak"}}]`},
