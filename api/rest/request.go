@@ -43,6 +43,9 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 	if err := q.Parse(withoutKey(r.URL.RawQuery), options); err != nil {
 		return nil, nil, err
 	}
+	if request.Action == query.Put {
+		q.Columns, q.HasColumns = nil, false // a row is put as a whole
+	}
 	if err := window(request, r, h.options.MaxRows); err != nil {
 		return nil, nil, err
 	}

@@ -31,9 +31,10 @@ func CompileCall(c *plan.Call) *Statement {
 	return s
 }
 
-// total counts the rows of a set beside showing them: the routine must run once only.
+// total counts the rows of a set beside showing them: the routine must run once only. How many rows a routine gives is
+// not planned.
 func (b *builder) total(c *plan.Call) []Hidden {
-	if c.Read.Count == query.CountNone || !c.Routine.ReturnsSet {
+	if c.Read.Count == query.CountNone || c.Read.Count == query.CountPlanned || !c.Routine.ReturnsSet {
 		return nil
 	}
 	b.write(" pg_catalog.count(*) over ()")
