@@ -177,6 +177,9 @@ func (a *answer) Row(values [][]byte) error {
 	if err := a.takeHidden(values[:hidden]); err != nil {
 		return err
 	}
+	if a.rows == 0 {
+		return nil // it told the total alone
+	}
 	if a.request.Returning != query.ReturnRows || a.statement.Void || (a.singular() && a.rows > 1) {
 		return nil
 	}

@@ -21,6 +21,8 @@ func (a *answer) takeHidden(values [][]byte) error {
 			if err := a.total.Row(values[i : i+1]); err != nil {
 				return err
 			}
+		case hidden.Kind == sql.ShownColumn && values[i] == nil:
+			a.rows--
 		}
 	}
 	return nil

@@ -26,8 +26,8 @@ func (a *answer) count() int64 {
 	switch {
 	case a.total.rows >= 0:
 		return a.total.rows
-	case a.request.Action == query.Call && a.request.Offset > 0:
-		return -1 // no row came that could have told the total
+	case a.statement.Single && a.request.Offset > 0:
+		return -1 // what is no set has no window
 	}
 	return a.rows
 }
