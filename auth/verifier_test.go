@@ -67,7 +67,7 @@ func TestVerifierTellsWhoIsCalling(t *testing.T) {
 			}
 		}
 	}
-	if p := Nobody(); p.Role != "anon" || p.Administers() {
+	if p := Nobody(RoleAnon); p.Role != "anon" || p.Administers() {
 		t.Errorf("nobody is %+v", p)
 	}
 }
