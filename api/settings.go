@@ -19,8 +19,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/pflag"
 
+	"basalt/api/rest"
 	"basalt/auth"
 	"basalt/auth/token"
+	"basalt/query/catalog"
 	"basalt/store/managed"
 )
 
@@ -42,10 +44,17 @@ type Settings struct {
 	MaxRows           int64    `flag:"max-rows" default:"1000" help:"most rows a read returns when nothing smaller is asked; 0: no cap"`
 	RestAggregates    bool     `flag:"rest-aggregates" default:"false" help:"allow aggregate functions in select"`
 	LegacyTargetNames bool     `flag:"rest-legacy-target-names" default:"true" help:"let an aliased embed be addressed by its relation's name too"`
+	RestTxEnd         string   `flag:"rest-tx-end" default:"commit" help:"how transactions of requests end: commit, rollback, commit-allow-override or rollback-allow-override (Prefer: tx= decides)"`
+	RestPreRequest    string   `flag:"rest-pre-request" help:"function that each request runs before its statement, as schema.function"`
+	RestHoisted       []string `flag:"rest-hoisted-settings" default:"statement_timeout,plan_filter.statement_cost_limit,default_transaction_isolation" help:"settings of a called function that hold for its whole transaction, comma-separated"`
+	RestAnonRole      string   `flag:"rest-anon-role" default:"anon" help:"role of requests without a token; empty: they are refused"`
 	RequireFilters    bool     `flag:"require-filters" default:"true" help:"refuse PATCH and DELETE without a filter for the anonymous role"`
 
+	AppSettings AppSettings `flag:"app-settings" help:"settings for SQL, as name=value,name=value: current_setting('app.settings.name')"`
+
 	JWTSecret    auth.Secret `flag:"jwt-secret" env:"JWT_SECRET" help:"HS256 secret, 32 bytes or more; empty: generated once and kept in the database"`
-	JWTRoleClaim string      `flag:"jwt-role-claim" default:"$.role" help:"where the role stands in a token (RFC 9535 member path)"`
+	JWTKeys      auth.Secret `flag:"jwt-keys" help:"JSON Web Key or set of them whose tokens the REST API believes too; @FILE reads it from a file"`
+	JWTRoleClaim string      `flag:"jwt-role-claim" default:"$.role" help:"where the role stands in a token (RFC 9535 member path, at its end also [?(@ == \"text\")])"`
 	JWTAudience  string      `flag:"jwt-audience" help:"audience demanded of tokens; empty: any"`
 	SiteURL      string      `flag:"site-url" default:"http://localhost:3000" help:"where mails lead back to"`
 	PublicURL    string      `flag:"public-url" help:"URL that clients reach this server by, for the issuer of tokens; empty: http://<listen>"`
@@ -60,6 +69,8 @@ type Settings struct {
 	WriteTimeout    time.Duration `flag:"write-timeout" default:"30s" help:"longest time that a client may take to accept the next part of an answer"`
 	IdleTimeout     time.Duration `flag:"idle-timeout" default:"120s" help:"how long an idle keep-alive connection is kept"`
 	ShutdownTimeout time.Duration `flag:"shutdown-timeout" default:"30s" help:"how long requests under way may take to end after SIGTERM"`
+	ServerTiming    bool          `flag:"server-timing" default:"false" help:"tell in Server-Timing what parts of a REST request took how long"`
+	TraceHeader     string        `flag:"trace-header" help:"header of requests that answers echo, such as X-Trace-Id"`
 	TrustedProxies  []string      `flag:"trusted-proxies" help:"networks whose X-Forwarded-For is believed, comma-separated CIDRs"`
 
 	LogFormat string `flag:"log-format" default:"auto" help:"console, json, or auto (console on a terminal)"`
@@ -124,8 +135,13 @@ func (v *settingValue) String() string {
 	if v == nil || !v.field.IsValid() {
 		return ""
 	}
-	if s, ok := v.field.Interface().(auth.Secret); ok && s != "" {
-		return s.String()
+	switch hidden := v.field.Interface().(type) {
+	case auth.Secret:
+		if hidden != "" {
+			return hidden.String()
+		}
+	case AppSettings:
+		return auth.Secret("").String()
 	}
 	return v.text
 }
@@ -140,6 +156,8 @@ func (v *settingValue) Type() string {
 		return "list"
 	case auth.Secret:
 		return "secret"
+	case AppSettings:
+		return "settings"
 	}
 	return v.field.Kind().String()
 }
@@ -170,6 +188,10 @@ func (v *settingValue) Set(text string) error {
 		}
 		v.field.Set(reflect.ValueOf(list))
 		return nil
+	case AppSettings:
+		list, err := parseAppSettings(text)
+		v.field.Set(reflect.ValueOf(list))
+		return err
 	}
 	switch v.field.Kind() {
 	case reflect.Bool:
@@ -250,6 +272,12 @@ func (s *Settings) Check() error {
 	if _, err := token.ParsePath(s.JWTRoleClaim); err != nil {
 		return &SettingError{"jwt-role-claim", err.Error()}
 	}
+	if _, err := s.foreignKeys(); err != nil {
+		return &SettingError{"jwt-keys", err.Error()}
+	}
+	if err := s.checkDialect(); err != nil {
+		return err
+	}
 	if len(s.Schemas) == 0 {
 		return &SettingError{"schemas", "at least one schema must be exposed"}
 	}
@@ -291,6 +319,46 @@ func (s *Settings) Check() error {
 		return &SettingError{"postgres-port", "it belongs to the managed PostgreSQL, but --database-url is given"}
 	}
 	return nil
+}
+
+// checkDialect refuses switches of the REST dialect that cannot work.
+func (s *Settings) checkDialect() error {
+	if _, err := rest.ParseTransactionEnd(s.RestTxEnd); err != nil {
+		return &SettingError{"rest-tx-end", err.Error()}
+	}
+	if name := preRequest(s.RestPreRequest); s.RestPreRequest != "" && (name.Name == "" || strings.ContainsAny(s.RestPreRequest, "()\x00")) {
+		return &SettingError{"rest-pre-request", fmt.Sprintf("%q is not the name of a function, such as api.check_request", s.RestPreRequest)}
+	}
+	if s.RestAnonRole == "none" || strings.Contains(s.RestAnonRole, "\x00") {
+		return &SettingError{"rest-anon-role", fmt.Sprintf("%q cannot be a role", s.RestAnonRole)}
+	}
+	if err := s.AppSettings.check(); err != nil {
+		return &SettingError{"app-settings", err.Error()}
+	}
+	if s.TraceHeader != "" && !traceable(s.TraceHeader) {
+		return &SettingError{"trace-header", fmt.Sprintf("%q is no header that may be echoed", s.TraceHeader)}
+	}
+	return nil
+}
+
+// preRequest splits the name of a function at its first dot. Without one it has no schema.
+func preRequest(text string) catalog.Name {
+	if schema, name, found := strings.Cut(text, "."); found {
+		return catalog.Name{Schema: schema, Name: name}
+	}
+	return catalog.Name{Name: text}
+}
+
+// dialect are the switches of the REST dialect.
+func (s *Settings) dialect() rest.Options {
+	end, _ := rest.ParseTransactionEnd(s.RestTxEnd) // Check has refused others
+	return rest.Options{
+		Schemas: s.Schemas, ExtraSearchPath: s.ExtraSearchPath, MaxRows: s.MaxRows,
+		Aggregates: s.RestAggregates, LegacyTargetNames: s.LegacyTargetNames,
+		RequireFilters: s.RequireFilters, AnswerMemory: int64(s.AnswerMemory), Prefix: "/rest/v1",
+		AnonymousRole: s.RestAnonRole, End: end, PreRequest: preRequest(s.RestPreRequest),
+		AppSettings: s.AppSettings.settings(), Hoisted: s.RestHoisted, ServerTiming: s.ServerTiming,
+	}
 }
 
 // CheckDatabaseURL refuses a --database-url that cannot be read. It does not repeat it: there may be a password in it.
