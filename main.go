@@ -153,6 +153,9 @@ func serveCommand() *cobra.Command {
 			"are read where BASALT_DATABASE_URL and BASALT_JWT_SECRET are not set.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := settings.TakeOver(cmd.Flags()); err != nil {
+				return err
+			}
 			signal.Ignore(syscall.SIGPIPE) // whoever reads the log may die; the server lives on
 			return api.Serve(cmd.Context(), settings, api.Build{Version: version, Commit: commit}, cmd.OutOrStdout(), os.Stderr)
 		},

@@ -85,6 +85,9 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 	if err != nil {
 		return nil, err
 	}
+	if err := s.takeOverDatabase(ctx, url, log); err != nil {
+		return nil, err
+	}
 	if server.project, err = open(ctx, &s, url, password, server.URL, log); err != nil {
 		return nil, err
 	}
@@ -132,6 +135,11 @@ func (s *Server) close() {
 
 // warn says at the start what is unsafe about the settings.
 func warn(s *Settings, log zerolog.Logger) {
+	if s.Taken != nil {
+		for _, note := range s.Taken.Notes {
+			log.Warn().Str("file", s.PostgrestConfig).Msg(note)
+		}
+	}
 	if s.Limits == "off" {
 		log.Warn().Msg("rate limits are off: for tests only")
 	}

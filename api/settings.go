@@ -69,12 +69,16 @@ type Settings struct {
 	WriteTimeout    time.Duration `flag:"write-timeout" default:"30s" help:"longest time that a client may take to accept the next part of an answer"`
 	IdleTimeout     time.Duration `flag:"idle-timeout" default:"120s" help:"how long an idle keep-alive connection is kept"`
 	ShutdownTimeout time.Duration `flag:"shutdown-timeout" default:"30s" help:"how long requests under way may take to end after SIGTERM"`
+	PostgrestConfig string        `flag:"postgrest-config" help:"configuration file of PostgREST whose settings are taken over at the start, but for those given here"`
 	ServerTiming    bool          `flag:"server-timing" default:"false" help:"tell in Server-Timing what parts of a REST request took how long"`
 	TraceHeader     string        `flag:"trace-header" help:"header of requests that answers echo, such as X-Trace-Id"`
 	TrustedProxies  []string      `flag:"trusted-proxies" help:"networks whose X-Forwarded-For is believed, comma-separated CIDRs"`
 
 	LogFormat string `flag:"log-format" default:"auto" help:"console, json, or auto (console on a terminal)"`
 	LogLevel  string `flag:"log-level" default:"info" help:"debug, info, warn or error"`
+
+	// Taken is what TakeOver found beside settings, nil without --postgrest-config.
+	Taken *TakenOver
 }
 
 // Bytes is a size; it is written as a plain number or with KiB, MiB or GiB.
@@ -129,6 +133,7 @@ func EnvName(flag string) string {
 type settingValue struct {
 	field reflect.Value
 	text  string
+	given bool // by the environment
 }
 
 func (v *settingValue) String() string {
@@ -219,12 +224,15 @@ func (s *Settings) Bind(flags *pflag.FlagSet, names ...string) error {
 	for i := range fields.NumField() {
 		tag := fields.Type().Field(i).Tag
 		name := tag.Get("flag")
+		if name == "" {
+			continue
+		}
 		value := &settingValue{field: fields.Field(i)}
 		source, text := name, tag.Get("default")
 		for _, variable := range []string{tag.Get("env"), EnvName(name)} {
 			// An empty variable is none: deployments hand on what they do not have as empty.
 			if given := os.Getenv(variable); variable != "" && given != "" {
-				source, text = variable, given
+				source, text, value.given = variable, given, true
 			}
 		}
 		if text != "" {
@@ -239,6 +247,17 @@ func (s *Settings) Bind(flags *pflag.FlagSet, names ...string) error {
 		flag.DefValue = tag.Get("default")
 		if value.IsBoolFlag() {
 			flag.NoOptDefVal = "true"
+		}
+	}
+	return nil
+}
+
+// value finds the setting of a flag, nil when there is none.
+func (s *Settings) value(flag string) *settingValue {
+	fields := reflect.ValueOf(s).Elem()
+	for i := range fields.NumField() {
+		if fields.Type().Field(i).Tag.Get("flag") == flag {
+			return &settingValue{field: fields.Field(i)}
 		}
 	}
 	return nil
@@ -326,7 +345,7 @@ func (s *Settings) checkDialect() error {
 	if _, err := rest.ParseTransactionEnd(s.RestTxEnd); err != nil {
 		return &SettingError{"rest-tx-end", err.Error()}
 	}
-	if name := preRequest(s.RestPreRequest); s.RestPreRequest != "" && (name.Name == "" || strings.ContainsAny(s.RestPreRequest, "()\x00")) {
+	if name := functionName(s.RestPreRequest); s.RestPreRequest != "" && (name.Name == "" || strings.ContainsAny(s.RestPreRequest, "()\x00")) {
 		return &SettingError{"rest-pre-request", fmt.Sprintf("%q is not the name of a function, such as api.check_request", s.RestPreRequest)}
 	}
 	if s.RestAnonRole == "none" || strings.Contains(s.RestAnonRole, "\x00") {
@@ -341,8 +360,8 @@ func (s *Settings) checkDialect() error {
 	return nil
 }
 
-// preRequest splits the name of a function at its first dot. Without one it has no schema.
-func preRequest(text string) catalog.Name {
+// functionName splits the name of a function at its first dot. Without one it has no schema.
+func functionName(text string) catalog.Name {
 	if schema, name, found := strings.Cut(text, "."); found {
 		return catalog.Name{Schema: schema, Name: name}
 	}
@@ -356,7 +375,7 @@ func (s *Settings) dialect() rest.Options {
 		Schemas: s.Schemas, ExtraSearchPath: s.ExtraSearchPath, MaxRows: s.MaxRows,
 		Aggregates: s.RestAggregates, LegacyTargetNames: s.LegacyTargetNames,
 		RequireFilters: s.RequireFilters, AnswerMemory: int64(s.AnswerMemory), Prefix: "/rest/v1",
-		AnonymousRole: s.RestAnonRole, End: end, PreRequest: preRequest(s.RestPreRequest),
+		AnonymousRole: s.RestAnonRole, End: end, PreRequest: functionName(s.RestPreRequest),
 		AppSettings: s.AppSettings.settings(), Hoisted: s.RestHoisted, ServerTiming: s.ServerTiming,
 	}
 }
