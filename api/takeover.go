@@ -21,7 +21,7 @@ type TakenOver struct {
 
 	inDatabase bool // pgrst.* settings of the database count
 	preConfig  string
-	given      []string // flags that the operator gave himself
+	given      []string          // flags that the operator gave himself
 	origins    map[string]string // where the value of a flag comes from
 }
 
