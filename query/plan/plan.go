@@ -12,7 +12,9 @@ type Read struct {
 	// Limit and Offset say that the top level has these clauses. Their numbers are bound, their presence is part
 	// of the shape.
 	Limit, Offset bool
-	Count         query.CountPreference
+	// Ceiling is a constant that Limit does not exceed, 0 for none: see query.Request.
+	Ceiling int64
+	Count   query.CountPreference
 	// MaxRows is where an estimated count stops counting, 0 for never.
 	MaxRows int64
 	// Legacy are the embeds that the request addressed by their relation's name although they have an alias.
@@ -211,6 +213,7 @@ func (p *planner) read(root *Node) *Read {
 		Root:    root,
 		Limit:   p.request.Limit >= 0,
 		Offset:  p.request.Offset > 0,
+		Ceiling: p.request.Ceiling(),
 		Count:   p.request.Prefer.Count,
 		MaxRows: p.request.MaxRows,
 		Legacy:  p.legacy,

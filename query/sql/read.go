@@ -12,7 +12,13 @@ import (
 func CompileRead(p *plan.Read) *Statement {
 	b := newBuilder()
 	root := b.scope(p.Root)
+	if p.Ceiling > 0 {
+		b.write("select *\nfrom (\n")
+	}
 	b.rows(root)
+	if p.Ceiling > 0 {
+		b.write("\nlimit ", strconv.FormatInt(p.Ceiling, 10), "\n) l")
+	}
 	b.topWindow(p)
 	s := b.statement()
 	s.Layout = &pgjson.Layout{Columns: columns(p.Root)}
