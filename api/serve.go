@@ -105,6 +105,8 @@ func (s *Server) run(ctx context.Context, listener net.Listener, postgres *manag
 	s.group = group
 	group.Go(func() error { return s.project.Catalogs.Run(ctx) })
 	group.Go(func() error { return s.serve(ctx, listener) })
+	signals := reloadSignals()
+	group.Go(func() error { return s.reload(ctx, signals) })
 	if postgres == nil {
 		return
 	}
