@@ -23,12 +23,14 @@ type AppSettings []AppSetting
 // appSettingPrefix is what the names have in front for SQL.
 const appSettingPrefix = "app.settings."
 
-func parseAppSettings(text string) (AppSettings, error) {
+// ParseAppSettings reads them. Its errors show no value.
+func ParseAppSettings(given auth.Secret) (AppSettings, error) {
 	var list AppSettings
-	for text = strings.TrimLeft(text, ", "); text != ""; text = strings.TrimLeft(text, ", ") {
+	text := strings.TrimLeft(given.Reveal(), ", ")
+	for ; text != ""; text = strings.TrimLeft(text, ", ") {
 		name, rest, found := strings.Cut(text, "=")
 		if !found {
-			return nil, errors.New("write it as name=value,name=value")
+			return nil, errors.New("write them as name=value,name=value")
 		}
 		value, after, err := cutSettingValue(rest)
 		if err != nil {
@@ -37,7 +39,16 @@ func parseAppSettings(text string) (AppSettings, error) {
 		list = append(list, AppSetting{strings.TrimSpace(name), auth.Secret(value)})
 		text = after
 	}
-	return list, nil
+	return list, list.check()
+}
+
+// secret writes them as ParseAppSettings reads them.
+func (l AppSettings) secret() auth.Secret {
+	var b strings.Builder
+	for _, setting := range l {
+		b.WriteString(setting.Name + `="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(setting.Value.Reveal()) + `",`)
+	}
+	return auth.Secret(b.String())
 }
 
 // cutSettingValue takes a value, with or without quotes, and the comma behind it off the front.

@@ -19,10 +19,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/pflag"
 
-	"basalt/api/rest"
 	"basalt/auth"
 	"basalt/auth/token"
-	"basalt/query/catalog"
 	"basalt/store/managed"
 )
 
@@ -50,7 +48,7 @@ type Settings struct {
 	RestAnonRole      string   `flag:"rest-anon-role" default:"anon" help:"role of requests without a token; empty: they are refused"`
 	RequireFilters    bool     `flag:"require-filters" default:"true" help:"refuse PATCH and DELETE without a filter for the anonymous role"`
 
-	AppSettings AppSettings `flag:"app-settings" help:"settings for SQL, as name=value,name=value: current_setting('app.settings.name')"`
+	AppSettings auth.Secret `flag:"app-settings" help:"settings for SQL, as name=value,name=value: current_setting('app.settings.name')"`
 
 	JWTSecret    auth.Secret `flag:"jwt-secret" env:"JWT_SECRET" help:"HS256 secret, 32 bytes or more; empty: generated once and kept in the database"`
 	JWTKeys      auth.Secret `flag:"jwt-keys" help:"JSON Web Key or set of them whose tokens the REST API believes too; @FILE reads it from a file"`
@@ -140,13 +138,8 @@ func (v *settingValue) String() string {
 	if v == nil || !v.field.IsValid() {
 		return ""
 	}
-	switch hidden := v.field.Interface().(type) {
-	case auth.Secret:
-		if hidden != "" {
-			return hidden.String()
-		}
-	case AppSettings:
-		return auth.Secret("").String()
+	if s, ok := v.field.Interface().(auth.Secret); ok && s != "" {
+		return s.String()
 	}
 	return v.text
 }
@@ -161,8 +154,6 @@ func (v *settingValue) Type() string {
 		return "list"
 	case auth.Secret:
 		return "secret"
-	case AppSettings:
-		return "settings"
 	}
 	return v.field.Kind().String()
 }
@@ -193,10 +184,6 @@ func (v *settingValue) Set(text string) error {
 		}
 		v.field.Set(reflect.ValueOf(list))
 		return nil
-	case AppSettings:
-		list, err := parseAppSettings(text)
-		v.field.Set(reflect.ValueOf(list))
-		return err
 	}
 	switch v.field.Kind() {
 	case reflect.Bool:
@@ -338,46 +325,6 @@ func (s *Settings) Check() error {
 		return &SettingError{"postgres-port", "it belongs to the managed PostgreSQL, but --database-url is given"}
 	}
 	return nil
-}
-
-// checkDialect refuses switches of the REST dialect that cannot work.
-func (s *Settings) checkDialect() error {
-	if _, err := rest.ParseTransactionEnd(s.RestTxEnd); err != nil {
-		return &SettingError{"rest-tx-end", err.Error()}
-	}
-	if name := functionName(s.RestPreRequest); s.RestPreRequest != "" && (name.Name == "" || strings.ContainsAny(s.RestPreRequest, "()\x00")) {
-		return &SettingError{"rest-pre-request", fmt.Sprintf("%q is not the name of a function, such as api.check_request", s.RestPreRequest)}
-	}
-	if s.RestAnonRole == "none" || strings.Contains(s.RestAnonRole, "\x00") {
-		return &SettingError{"rest-anon-role", fmt.Sprintf("%q cannot be a role", s.RestAnonRole)}
-	}
-	if err := s.AppSettings.check(); err != nil {
-		return &SettingError{"app-settings", err.Error()}
-	}
-	if s.TraceHeader != "" && !traceable(s.TraceHeader) {
-		return &SettingError{"trace-header", fmt.Sprintf("%q is no header that may be echoed", s.TraceHeader)}
-	}
-	return nil
-}
-
-// functionName splits the name of a function at its first dot. Without one it has no schema.
-func functionName(text string) catalog.Name {
-	if schema, name, found := strings.Cut(text, "."); found {
-		return catalog.Name{Schema: schema, Name: name}
-	}
-	return catalog.Name{Name: text}
-}
-
-// dialect are the switches of the REST dialect.
-func (s *Settings) dialect() rest.Options {
-	end, _ := rest.ParseTransactionEnd(s.RestTxEnd) // Check has refused others
-	return rest.Options{
-		Schemas: s.Schemas, ExtraSearchPath: s.ExtraSearchPath, MaxRows: s.MaxRows,
-		Aggregates: s.RestAggregates, LegacyTargetNames: s.LegacyTargetNames,
-		RequireFilters: s.RequireFilters, AnswerMemory: int64(s.AnswerMemory), Prefix: "/rest/v1",
-		AnonymousRole: s.RestAnonRole, End: end, PreRequest: functionName(s.RestPreRequest),
-		AppSettings: s.AppSettings.settings(), Hoisted: s.RestHoisted, ServerTiming: s.ServerTiming,
-	}
 }
 
 // CheckDatabaseURL refuses a --database-url that cannot be read. It does not repeat it: there may be a password in it.

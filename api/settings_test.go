@@ -32,6 +32,20 @@ func bind(t *testing.T, environment map[string]string, args ...string) (api.Sett
 	return s, flags, err
 }
 
+// appSettings are the settings for SQL, each as name=value.
+func appSettings(t *testing.T, s *api.Settings) []string {
+	t.Helper()
+	parsed, err := api.ParseAppSettings(s.AppSettings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, setting := range parsed {
+		list = append(list, setting.Name+"="+setting.Value.Reveal())
+	}
+	return list
+}
+
 func TestSettingsComeFromDefaultsEnvironmentAndFlags(t *testing.T) {
 	for _, test := range []struct {
 		name        string
@@ -62,11 +76,7 @@ func TestSettingsComeFromDefaultsEnvironmentAndFlags(t *testing.T) {
 		{"a size in MiB", nil, []string{"--body-limit", "2MiB"}, func(s api.Settings) any { return s.BodyLimit }, api.Bytes(2 << 20)},
 		{"a size in bytes", nil, []string{"--body-limit", "2000"}, func(s api.Settings) any { return s.BodyLimit }, api.Bytes(2000)},
 		{"app settings", nil, []string{`--app-settings=a=1, b.c="x,\"y\"" ,d=`}, func(s api.Settings) any {
-			var list []string
-			for _, setting := range s.AppSettings {
-				list = append(list, setting.Name+"="+setting.Value.Reveal())
-			}
-			return list
+			return appSettings(t, &s)
 		}, []string{"a=1", `b.c=x,"y"`, "d="}},
 		{"no anonymous role", nil, []string{"--rest-anon-role="}, func(s api.Settings) any { return s.RestAnonRole }, ""},
 		{"a duration", nil, []string{"--read-timeout", "1m30s"}, func(s api.Settings) any { return s.ReadTimeout }, 90 * time.Second},

@@ -158,7 +158,7 @@ func (t *taking) apply(defaults bool) error {
 		t.taken.preConfig = name
 	}
 	if t.app != nil && !slices.Contains(t.taken.given, "app-settings") {
-		t.settings.AppSettings = t.app
+		t.settings.AppSettings = t.app.secret()
 		t.taken.origins["app-settings"] = t.places["app-settings"]
 	}
 	return t.secret()

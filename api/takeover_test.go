@@ -101,14 +101,10 @@ func TestAConfigurationOfPostgRESTIsTakenOver(t *testing.T) {
 		{"a level that we do not have", `log-level = "crit"`, nil, nil, func(s *api.Settings) any { return s.LogLevel }, "error"},
 		{"timing", `server-timing-enabled = on`, nil, nil, func(s *api.Settings) any { return s.ServerTiming }, true},
 		{"the trace header", `server-trace-header = "X-Trace"`, nil, nil, func(s *api.Settings) any { return s.TraceHeader }, "X-Trace"},
-		{"app settings", "app.settings.b = \"1,2\"\napp.settings.a.c = 5\napp.settings.b = \"3\"", nil, nil, func(s *api.Settings) any {
-			var list []string
-			for _, setting := range s.AppSettings {
-				list = append(list, setting.Name+"="+setting.Value.Reveal())
-			}
-			return list
-		}, []string{"a.c=5", "b=3"}},
-		{"app settings that are given", `app.settings.b = "1"`, nil, []string{"--app-settings=x=y"}, func(s *api.Settings) any { return s.AppSettings[0].Name }, "x"},
+		{"app settings", "app.settings.b = \"0\"\napp.settings.q = \"1,\\\"2\\\\\"\napp.settings.a.c = 5\napp.settings.b = \"3\"", nil, nil, func(s *api.Settings) any {
+			return appSettings(t, s)
+		}, []string{`q=1,"2\`, "a.c=5", "b=3"}},
+		{"app settings that are given", `app.settings.b = "1"`, nil, []string{"--app-settings=x=y"}, func(s *api.Settings) any { return appSettings(t, s) }, []string{"x=y"}},
 		{"what has no meaning", "admin-server-port = 3001\njwt-cache-max-entries = 5\ndb-channel-enabled = false\nlog-query = true\ndb-channel = \"pgrst\"\nclient-error-verbosity = \"verbose\"\nserver-unix-socket = \"\"", nil, nil,
 			func(s *api.Settings) any { return len(s.Taken.Notes) }, 4},
 	} {

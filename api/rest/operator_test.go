@@ -175,7 +175,7 @@ create table seen (w text);
 create constraint trigger late after insert on entry deferrable initially deferred for each row execute function deferred();
 create function add_entry() returns void language sql set work_mem = '11MB' as 'insert into entry values (1)';
 `+open, func(settings *api.Settings) {
-		settings.AppSettings = api.AppSettings{{Name: "key", Value: `a "quoted", value`}, {Name: "deep.er", Value: ""}}
+		settings.AppSettings = auth.Secret(`key="a \"quoted\", value",deep.er=`)
 		settings.RestHoisted = []string{"work_mem"}
 	})
 	run(t, s, []exchange{
