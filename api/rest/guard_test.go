@@ -6,8 +6,8 @@ import (
 	"basalt/api/apitest"
 )
 
-// guarded has every way in which a write may write another number of rows than it was given.
-const guarded = `
+// miscounting has every way in which a write may write another number of rows than it was given.
+const miscounting = `
 create table item (id int primary key, name text, price int);
 insert into item values (1, 'one', 1), (2, 'two', 2), (3, 'three', 3);
 create table log (id int generated always as identity primary key, what text);
@@ -43,7 +43,7 @@ insert into child values (1, 'c');
 // the way, is gone.
 func TestWritesOfTheWrongNumberOfRowsLeaveNothing(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, guarded, nil)
+	s := apitest.Start(t, miscounting, nil)
 	const one = "Accept: application/vnd.pgrst.object+json"
 	refused := func(rows string) string {
 		return refusal("PGRST116", "Cannot coerce the result to a single JSON object", "The result contains "+rows+" rows", "")

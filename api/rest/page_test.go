@@ -130,7 +130,7 @@ func ids(t *testing.T, answer *apitest.Answer) (list []int) {
 
 // randomOrder makes an order of a few terms that tells rows apart, as it may be asked for with and without pages.
 func randomOrder(r *rand.Rand) (paged, whole string) {
-	columns := []string{"n", "s", "w", "at", "amount", "j->k", "j->>k", "ok", "owner", "doubled", "owner(name)", "again"}
+	columns := []string{"n", "s", "w", "at", "amount", "j->k", "j->>k", "ok", "owner", "doubled", "owner(name)", "owner(called)", "again"}
 	var terms []string
 	last := ""
 	for range r.IntN(4) {
@@ -163,7 +163,7 @@ func TestPagesTogetherAreTheWholeSet(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range 60 {
 		paged, whole := randomOrder(r)
-		query := "select=id,again:n,owner(name)" + pick(r, "", "&id=gt.40", "&or=(n.is.null,n.lt.4)", "&owner.id=gt.2")
+		query := "select=id,again:n,owner(name,called:name)" + pick(r, "", "&id=gt.40", "&or=(n.is.null,n.lt.4)", "&owner.id=gt.2")
 		size := 1 + r.IntN(90)
 		var pages [][]int
 		path := "/rest/v1/entry?" + query + paged + "&limit=" + strconv.Itoa(size)

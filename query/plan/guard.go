@@ -34,7 +34,9 @@ func showsEachRow(n *Node) bool {
 // the rows of tables that inherit, and those that a view shows may come several times.
 func (p *planner) atMostOne(w *Write) bool {
 	switch w.Action {
-	case query.Insert, query.Put:
+	case query.Put:
+		return true
+	case query.Insert:
 		return p.request.Payload != nil && p.request.Payload.Rows == 1
 	}
 	r := w.Relation

@@ -124,12 +124,14 @@ func fingerprint(root *Node) uint64 {
 	write(root.Source.Relation.Name.Schema, root.Source.Relation.Name.Name)
 	for i := range root.Order {
 		term := &root.Order[i]
+		node := root
 		if term.Embed != nil {
 			write("embed", term.Embed.Name)
+			node = term.Embed.Node
 		}
 		switch {
 		case term.Item >= 0:
-			write("item", root.Items[term.Item].Name)
+			write("item", node.Items[term.Item].Name)
 		case term.Field.Column != nil:
 			write("column", term.Field.Column.Name)
 		default:

@@ -120,6 +120,8 @@ func describeAnswer(out *strings.Builder, s *sql.Statement) {
 			out.WriteString("hidden: cursor\n")
 		case sql.TotalColumn:
 			out.WriteString("hidden: total\n")
+		case sql.ShownColumn:
+			out.WriteString("hidden: shown\n")
 		}
 	}
 	if !s.RowsAffected {

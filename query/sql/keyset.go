@@ -210,10 +210,15 @@ func (b *builder) cursor(n *plan.Node, i int) {
 
 // termType is the type of a term of the order, nil when it is not foreseen.
 func termType(n *plan.Node, i int) *catalog.Type {
-	if term := &n.Order[i]; term.Item < 0 {
+	term := &n.Order[i]
+	switch {
+	case term.Item < 0:
 		return term.Field.Type
+	case term.Embed != nil:
+		return term.Embed.Node.Items[term.Item].Type
+	default:
+		return n.Items[term.Item].Type
 	}
-	return n.Items[n.Order[i].Item].Type
 }
 
 // readColumns are the columns that a node's rows are read for: the caller may have no right to read others.

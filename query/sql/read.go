@@ -15,7 +15,13 @@ func CompileRead(p *plan.Read) *Statement {
 	if p.Keyset != nil && p.Keyset.After != nil {
 		b.begin(root, p)
 	}
+	if p.Ceiling > 0 {
+		b.write("select *\nfrom (\n")
+	}
 	hidden := b.rows(root, p.Keyset != nil && p.Limit)
+	if p.Ceiling > 0 {
+		b.write("\nlimit ", strconv.FormatInt(p.Ceiling, 10), "\n) l")
+	}
 	b.topWindow(p)
 	s := b.statement()
 	if s.Hidden = hidden; hidden != nil {
@@ -180,14 +186,40 @@ func (b *builder) order(s *scope) {
 
 // orderBy writes the expression of a term of the order.
 func (b *builder) orderBy(s *scope, i int) {
-	switch term := &s.node.Order[i]; {
+	term := &s.node.Order[i]
+	switch {
 	case term.Embed != nil:
-		b.write(s.join(term.Embed), ".", orderName(i))
+		if item := s.grouped(term); item != nil {
+			b.item(s, item)
+		} else {
+			b.write(s.join(term.Embed), ".", orderName(i))
+		}
 	case term.Item >= 0:
 		b.item(s, &s.node.Items[term.Item])
 	default:
 		b.field(s, &term.Field)
 	}
+}
+
+// grouped finds the item of a spread that groups are made by and a term orders by: of groups nothing else is known. It
+// is nil when the rows are not grouped, or not by that.
+func (s *scope) grouped(term *plan.OrderTerm) *plan.Item {
+	if !s.node.Aggregated() {
+		return nil
+	}
+	for i := range s.node.Items {
+		item := &s.node.Items[i]
+		if item.Kind != plan.SpreadItem || item.Embed != term.Embed || item.Aggregate != "" {
+			continue
+		}
+		below := &item.Embed.Node.Items[item.Index]
+		if term.Item == item.Index || term.Item < 0 && below.Kind == plan.FieldItem && below.Cast.Type == nil &&
+			len(below.Field.Path) == 0 && len(term.Field.Path) == 0 &&
+			below.Field.Column == term.Field.Column && below.Field.Computed == term.Field.Computed {
+			return item
+		}
+	}
+	return nil
 }
 
 // window writes limit and offset of an embed.

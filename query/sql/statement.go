@@ -69,6 +69,7 @@ const (
 	InsertedColumn                       // boolean: the row was inserted, not updated
 	TotalColumn                          // bigint: how many rows there are without limit and offset
 	CursorColumn                         // the value of a term of the order as text
+	ShownColumn                          // boolean, NULL where there is no row to show beside the total
 )
 
 // Param says where the value of a bind parameter ($1 is the first) comes from.
