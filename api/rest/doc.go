@@ -72,19 +72,36 @@
 // # Writes
 //
 //	feature                                                      proved by
-//	insert                                                       TestInserting
-//	insert of CSV                                                TestInsertingCSV
-//	upsert                                                       TestUpserting
-//	PUT                                                          TestPutting
-//	PATCH                                                        TestPatching
-//	DELETE                                                       TestDeleting
-//	constraints checked at the commit                            TestConstraintsThatAreCheckedAtTheCommit
+//	insert of objects, arrays, forms; Location, representation   TestInserting TestWhatAnInsertAnswers
+//	JSON to values of every type                                 TestJSONBecomesValuesOfEveryType
+//	columns=, missing=default, generated and identity columns    TestColumnsAndWhatTheyLack
+//	bodies that are refused                                      TestBodiesThatAreNoRows
+//	CSV                                                          TestInsertingCSV TestCSVInEveryShape
+//	upsert, on_conflict, merge and ignore                        TestUpserting TestMergingDuplicates TestIgnoringDuplicates
+//	PUT                                                          TestPutting TestPuttingOneRow
+//	PATCH                                                        TestPatching TestWhatAnUpdateChangesAndAnswers
+//	DELETE                                                       TestDeleting TestWhatADeleteAnswers
+//	one object of what was written                               TestOneObjectIsOneRowWritten
+//	embeds of what was written                                   TestEmbedsOfChangedRows
+//	views, rules, triggers                                       TestWritingToViews TestTriggersAndRulesHaveTheirSay
+//	rights on columns                                            TestRightsOnColumnsThatAreWritten
 //	row-level security                                           TestWritingUnderPolicies
+//	constraints checked at the commit                            TestConstraintsThatAreCheckedAtTheCommit
+//	answers too large to hold                                    TestAnAnswerTooLargeToHoldUndoesItsWrite
+//	OPTIONS                                                      TestOptionsOfEveryKindOfRelation
 //
 // # Functions
 //
 //	feature                                                      proved by
-//	calls                                                        TestCallingFunctions
+//	calls by GET, HEAD and POST                                  TestCallingFunctions
+//	arguments of every type                                      TestArgumentsOfEveryType
+//	defaults, variadic arguments                                 TestDefaultsAndVariadicArguments
+//	arguments beside filters                                     TestArgumentsAndFiltersOfTheSameName
+//	one unnamed argument                                         TestOneUnnamedArgumentTakesTheBody
+//	overloads, PGRST202, PGRST203                                TestChoosingAmongOverloads
+//	results of every shape                                       TestResultsOfEveryShape
+//	select, filters, order, ranges and embeds of results         TestReadingWhatFunctionsGive
+//	read-only calls, settings of functions                       TestFunctionsRunOnceAndInTheirOwnMode
 //	response.headers and response.status                         TestFunctionsDecideAboutTheResponse
 //
 // # Media types
