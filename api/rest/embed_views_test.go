@@ -34,6 +34,10 @@ create view no_key as select title, year from inside.work;
 create view computed_key as select id + 0 as id, writer + 0 as writer from inside.work;
 create view both_ends as select w.id as work_id, w.title, p.id as writer_id, p.name from inside.work w join inside.writer p on p.id = w.writer;
 create view unioned as select id, writer from inside.work union all select id, writer from inside.work;
+create table inside.clerk (id int primary key, name text, boss int references inside.clerk);
+insert into inside.clerk values (1, 'Kim', null), (2, 'Lee', 1), (3, 'Max', 2);
+create view clerks as select id, name, boss from inside.clerk;
+create view ranks as select a.id, a.name, a.boss as above, b.boss as top from inside.clerk a left join inside.clerk b on b.id = a.boss;
 create table region (id int primary key, name text);
 create table sale (id int, year int, region int references region, amount int, primary key (id, year)) partition by list (year);
 create table sale_2025 partition of sale for values in (2025);
@@ -61,6 +65,9 @@ func TestViewsAreRelatedAsTheirTables(t *testing.T) {
 		{name: "the view's column in place of a view's name means nothing", path: "works?select=nr,by_whom(name)", status: 400, has: []string{"PGRST200"}},
 		{name: "nor does the constraint", path: "works?select=nr,work_writer(name)", status: 400, has: []string{"PGRST200"}},
 		{name: "a view with subqueries beside its key", path: "counted?select=name,n,works(title)&id=eq.2", status: 200, want: `[{"name":"Bob","n":1,"works":[{"title":"Gamma"}]}]`},
+		{name: "a view that refers to itself, by its column", path: "clerks?select=name,boss(name)&id=eq.2", status: 200, want: `[{"name":"Lee","boss":{"name":"Kim"}}]`},
+		{name: "a view that refers to itself, both ways", path: "clerks?select=id,boss,up:boss(id),down:clerks!boss(id)&id=eq.2", status: 200, want: `[{"id":2,"boss":1,"up":{"id":1},"down":[{"id":3}]}]`},
+		{name: "a view that refers to itself by two columns", path: "ranks?select=name,above(name),top(name)&id=eq.3", status: 200, want: `[{"name":"Max","above":{"name":"Lee"},"top":{"name":"Kim"}}]`},
 		{name: "a view of groups", path: "grouped?select=n,writers(name)&order=n", status: 200, want: `[{"n":1,"writers":{"name":"Bob"}},{"n":2,"writers":{"name":"Ann"}}]`},
 		{name: "a view of a common table expression", path: "with_cte?select=title,writers(name)&order=id", status: 200, want: `[{"title":"Beta","writers":{"name":"Ann"}},{"title":"Gamma","writers":{"name":"Bob"}}]`},
 		{name: "a view of a subquery", path: "nested?select=id,writers(name)&id=eq.1", status: 200, want: `[{"id":1,"writers":{"name":"Ann"}}]`},
