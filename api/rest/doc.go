@@ -21,6 +21,7 @@
 //	casts, aliases, order of keys, columns of the system         TestColumnsCastsAndAliases
 //	the same key twice                                           TestNamesListsAndPaths
 //	computed columns                                             TestComputedColumns
+//	the extra search path                                        TestNamesAreLookedForAlongTheSearchPath
 //	count as a column                                            TestCountIsAColumnOrARowCount
 //	order, nulls first and last, by alias and by path            TestOrderings
 //	quoted, mixed-case, reserved and Unicode names               TestNamesInEveryScriptAndSpelling TestNamesListsAndPaths

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"basalt/api"
 	"basalt/api/apitest"
 )
 
@@ -51,6 +52,26 @@ func TestComputedColumns(t *testing.T) {
 		{name: "of the result of a write", method: "PATCH", path: "jar?id=eq.1&select=shout", headers: []string{give}, body: `{"label":"plums"}`, status: 200, want: `[{"shout":"PLUMS"}]`},
 		{name: "outside of the exposed schemas", path: "jar?select=hidden", status: 400, has: []string{`"42703"`}},
 		{name: "of another relation", path: "tally?select=shout", status: 400, has: []string{`"42703"`}},
+	})
+}
+
+func TestNamesAreLookedForAlongTheSearchPath(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, pantry+`
+create type aside.fruit as enum ('plum', 'Quince');
+create text search configuration aside.mine (copy = english);
+create function aside.same(text, int) returns boolean language sql immutable as 'select length($1) = $2';
+create operator aside.@> (leftarg = text, rightarg = int, function = aside.same);
+create function aside.shout(jar) returns text language sql stable as $$ select 'never' $$;
+grant usage on schema aside to anon;`, func(s *api.Settings) { s.ExtraSearchPath = []string{"aside"} })
+	run(t, s, []exchange{
+		{name: "a computed column", path: "jar?select=id,hidden&hidden=eq.1&order=hidden,id&limit=1", status: 200, want: `[{"id":1,"hidden":1}]`},
+		{name: "the request's schema comes first", path: "jar?select=shout&id=eq.1", status: 200, want: `[{"shout":"PLUM"}]`},
+		{name: "a type of a cast", path: "jar?select=label::fruit&id=lte.2&order=id", status: 200, want: `[{"label":"plum"},{"label":"Quince"}]`},
+		{name: "a configuration of a search", path: "jar?select=id&label=fts(mine).plums", status: 200, want: `[{"id":1}]`},
+		{name: "an operator", path: "jar?select=id&label=cs.4", status: 200, want: `[{"id":1}]`},
+		{name: "but no relations", path: "fruit", status: 404, has: []string{"PGRST205"}},
+		{name: "and no functions", path: "rpc/hidden", status: 404, has: []string{"PGRST202"}},
 	})
 }
 
