@@ -84,6 +84,7 @@ func TestColumnsCastsAndAliases(t *testing.T) {
 		{name: "casts", path: "jar?id=eq.1&select=id::text,grams::float8,p:price::int,d:opened::date", status: 200, want: `[{"id":"1","grams":300,"p":3,"d":"2026-01-02"}]`},
 		{name: "casts of several words", path: "jar?id=eq.1&select=grams::double precision,opened::timestamp without time zone", status: 200,
 			want: `[{"grams":300,"opened":"2026-01-02T03:04:05"}]`},
+		{name: "casts to arrays", path: "jar?id=eq.1&select=words::_text,w:words::_varchar", status: 200, want: `[{"words":["plum","jam"],"w":["plum","jam"]}]`},
 		{name: "a cast to a type that is not there", path: "jar?select=id::notype", status: 400, want: refusal("42704", `type "notype" does not exist`, "", "")},
 		{name: "a cast to nothing", path: "jar?select=id::", status: 400, has: []string{"PGRST100", "letter or digit"}},
 		{name: "the alias is no column to filter by", path: "jar?select=g:grams&g=eq.1", status: 400, has: []string{`"42703"`}},
