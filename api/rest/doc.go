@@ -122,6 +122,10 @@
 //
 //   - Keys stand in answers, and columns in CSV, where select has them; PostgREST puts embeds behind columns. The order
 //     is the client's to choose, and JSON's readers do not mind.
+//   - An empty select shows nothing of the rows, as empty parentheses show nothing of an embed; PostgREST shows every
+//     column.
+//   - Computed columns show the representation of the domain that they return, as columns do; PostgREST shows what the
+//     domain rests on.
 //   - Text behind a complete list, group or word (in.(1)x, or=(a.eq.1)x, is.nullx) is refused with PGRST100; PostgREST
 //     drops it, so that a filter which was cut or glued together by mistake finds other rows than it says.
 //   - Blanks at the ends of bare values in lists and groups do not count; PostgREST keeps some of them. Values whose

@@ -97,6 +97,7 @@ func TestPartitionedTablesAreRelatedAsWholes(t *testing.T) {
 
 func TestEmbedsStayInTheSchemaOfTheRequest(t *testing.T) {
 	t.Parallel()
+	const special = `Spécial "@/\#~_-`
 	s := apitest.Start(t, `
 create schema north; create schema south; create schema dark;
 create table north.port (id int primary key, name text);
@@ -108,8 +109,14 @@ create view north.south_port as select * from south.port;
 insert into north.port values (1, 'N'); insert into south.port values (1, 'S', 1); insert into north.pier values (5, 1); insert into south.pier values (6, 1); insert into south.route values (1, 5);
 create function north.greet(north.port) returns text language sql stable as $$ select 'north' $$;
 create function south.greet(south.port) returns text language sql stable as $$ select 'south' $$;
-grant usage on schema north, south to anon;
-grant select on all tables in schema north, south to anon;`, func(s *api.Settings) { s.Schemas = []string{"north", "south"} })
+create schema "Spécial ""@/\#~_-";
+create table "Spécial ""@/\#~_-".tongue (id int primary key, name text);
+create table "Spécial ""@/\#~_-".speaker (id int primary key, name text, tongue int references "Spécial ""@/\#~_-".tongue);
+insert into "Spécial ""@/\#~_-".tongue values (1, 'Latin'); insert into "Spécial ""@/\#~_-".speaker values (1, 'Livia', 1);
+create function "Spécial ""@/\#~_-".speaks("Spécial ""@/\#~_-".speaker) returns setof "Spécial ""@/\#~_-".tongue rows 1 language sql stable as $$ select * from "Spécial ""@/\#~_-".tongue where id = $1.tongue $$;
+create function "Spécial ""@/\#~_-".loud("Spécial ""@/\#~_-".speaker) returns text language sql stable as $$ select upper($1.name) $$;
+grant usage on schema north, south, "Spécial ""@/\#~_-" to anon;
+grant select on all tables in schema north, south, "Spécial ""@/\#~_-" to anon;`, func(s *api.Settings) { s.Schemas = []string{"north", "south", special} })
 	south := "Accept-Profile: south"
 	run(t, s, []exchange{
 		{name: "the relation of the request's schema", path: "port?select=name,greet,pier!pier_port_fkey(id)", status: 200, want: `[{"name":"N","greet":"north","pier":[{"id":5}]}]`, header: []string{"Content-Profile: north"}},
@@ -119,7 +126,9 @@ grant select on all tables in schema north, south to anon;`, func(s *api.Setting
 		{name: "a view brings it into the schema", path: "south_port?select=name,port(name)", status: 200, want: `[{"name":"S","port":{"name":"N"}}]`},
 		{name: "a junction may be in another exposed schema", path: "port?select=name,pier!route(id)", status: 200, want: `[{"name":"N","pier":[{"id":5}]}]`},
 		{name: "a schema that is not exposed", path: "port", headers: []string{"Accept-Profile: dark"}, status: 406,
-			want: refusal("PGRST106", "Invalid schema: dark", "", "Only the following schemas are exposed: north, south")},
+			want: refusal("PGRST106", "Invalid schema: dark", "", "Only the following schemas are exposed: north, south, "+special)},
+		{name: "a schema of a name that needs quotes", path: "speaker?select=name,loud,tongue(name),speaks(name)", headers: []string{"Accept-Profile: " + special}, status: 200,
+			want: `[{"name":"Livia","loud":"LIVIA","tongue":{"name":"Latin"},"speaks":{"name":"Latin"}}]`, header: []string{"Content-Profile: " + special}},
 		{name: "one that is not there", path: "port", headers: []string{"Accept-Profile: nowhere"}, status: 406, has: []string{"PGRST106", "Invalid schema: nowhere"}},
 		{name: "a relation of the other schema", path: "route", status: 404, has: []string{"Could not find the table 'north.route' in the schema cache"}},
 	})
