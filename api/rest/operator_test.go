@@ -11,7 +11,7 @@ import (
 	"basalt/store/storetest"
 )
 
-const ledger = `
+const entries = `
 create table entry (id int primary key, v text default 'd');
 create table parent (id int primary key);
 create table child (id int primary key, parent int references parent deferrable initially deferred);
@@ -21,7 +21,7 @@ create function add_entry(i int) returns int language sql as $$ insert into entr
 func TestTransactionsEndAsTheOperatorAndTheClientWant(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t)
-	database.Exec(t, ledger)
+	database.Exec(t, entries)
 	for _, mode := range []struct {
 		name      string
 		kept      map[string]bool // by what is preferred
@@ -228,7 +228,7 @@ func TestAnAnonymousRoleThatIsNotThere(t *testing.T) {
 
 func TestServerTimingTellsThePartsOfARequest(t *testing.T) {
 	t.Parallel()
-	timed := apitest.Start(t, ledger, func(settings *api.Settings) { settings.ServerTiming = true })
+	timed := apitest.Start(t, entries, func(settings *api.Settings) { settings.ServerTiming = true })
 	all := regexp.MustCompile(`^jwt;dur=\d+\.\d, parse;dur=\d+\.\d, plan;dur=\d+\.\d, transaction;dur=\d+\.\d, response;dur=\d+\.\d$`)
 	for _, e := range []exchange{
 		{name: "a read", method: "GET", path: "entry", status: 200},
@@ -250,7 +250,7 @@ func TestServerTimingTellsThePartsOfARequest(t *testing.T) {
 	if got := answer.Header.Get("Server-Timing"); !regexp.MustCompile(`^jwt;dur=\d+\.\d, parse;dur=\d+\.\d, plan;dur=\d+\.\d$`).MatchString(got) {
 		t.Errorf("a streamed answer: %q", got)
 	}
-	plain := apitest.Start(t, ledger, nil)
+	plain := apitest.Start(t, entries, nil)
 	if got := plain.Do(t, "GET", "/rest/v1/entry", "").Header.Values("Server-Timing"); got != nil {
 		t.Errorf("nobody asked for %q", got)
 	}

@@ -92,7 +92,9 @@ type Item struct {
 	// Index is which item of the spread's node a SpreadItem is.
 	Index     int
 	Aggregate string // "" for none
-	AggCast   Cast   // after the aggregate
+	// Bare says that the aggregate is a count without its parentheses.
+	Bare    bool
+	AggCast Cast // after the aggregate
 	// Type is that of the value shown, nil for counts, embeds and lists.
 	Type *catalog.Type
 	// List says that the item came through a spread to many, which makes it an array.
@@ -161,7 +163,8 @@ type Predicate struct {
 type OrderTerm struct {
 	Embed *Embed // the to-one embed whose column it is, nil for the node's own
 	Field Field
-	// Item is the aliased item that it orders by instead, an index of Node.Items, -1 for none.
+	// Item is the aliased item that it orders by instead, an index of the items of Embed's node or else of the node's
+	// own, -1 for none.
 	Item       int
 	Descending bool
 	Nulls      query.NullsOrder
