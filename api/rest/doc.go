@@ -116,6 +116,23 @@
 //	Preference-Applied                                           TestPreferencesAreAppliedAndToldInOrder
 //	timezone                                                     TestTimesFollowThePreferredTimeZone
 //
+// # Requests as SQL sees them
+//
+//	feature                                                      proved by
+//	request.method, path, headers, cookies, jwt.claims, role     TestSQLSeesTheRequest
+//	settings and isolation of roles and functions                TestRolesOfTokens
+//	db-hoisted-tx-settings, app.settings.*                       TestTheOperatorsSettingsReachSQL
+//	the pre-request                                              TestAPreRequestRunsBeforeEachStatement TestAPreRequestThatIsNotThereIsNamed
+//	Prefer: tx, db-tx-end                                        TestTransactionsEndAsTheOperatorAndTheClientWant
+//	the anonymous role, PGRST302                                 TestTheAnonymousRoleIsTheOperators TestAnAnonymousRoleThatIsNotThere
+//	the place of the role in a token                             TestPathsOfTheRoleClaimLeaveOurKeysAlone
+//	RAISE by PTxyz and PGRST, PGRST121, SQLSTATE to status       TestErrorsOfTheDatabaseHaveTheirStatus
+//	Server-Timing                                                TestServerTimingTellsThePartsOfARequest
+//	nothing outlives its request                                 TestSettingsNeverOutliveTheirRequest
+//
+// The server's own tests, in package api, prove the trace header, the keys of other issuers and what becomes of
+// PostgREST's configuration.
+//
 // # Differences from PostgREST
 //
 // Reads and embedding differ in these points:
@@ -146,4 +163,13 @@
 //   - Queries have bounds (levels, filters, items, embeds, sort keys), beyond which they are refused with PGRST100:
 //     planning must not cost more than a request may.
 //   - The Warning header about a deprecated name tells the embed and its alias, in words of its own.
+//
+// Requests and their settings differ in these points:
+//
+//   - Tokens must have an end (exp), and a role that is no text is refused: what cannot be taken back must be meant so.
+//   - Tokens of another issuer's keys count here alone, not for accounts.
+//   - The text beside a status (RAISE by PTxyz, status_text) is not sent: HTTP/2 has none.
+//   - Statuses of RAISE and of response.status are 200 to 599.
+//   - Of the settings of roles those are set that any user may set; rights on parameters (grant set) do not count.
+//   - Server-Timing of a streamed answer leaves out what has not ended when it begins.
 package rest

@@ -153,15 +153,15 @@ func (h *Handler) permit(request *query.Request, principal *auth.Principal, c *c
 	return nil
 }
 
-// changesAll says that a request without filters changes every row. An update by an empty body changes none.
-func changesAll(request *query.Request) bool {
-	return request.Action == query.Delete || request.Action == query.Update && len(request.Payload.Keys) > 0
-}
-
 // anonymous says that a request has a role that anybody may have: that of requests without a token, or that of the
 // public key.
 func (h *Handler) anonymous(principal *auth.Principal) bool {
 	return principal.Role == h.options.AnonymousRole || principal.Role == auth.RoleAnon
+}
+
+// changesAll says that a request without filters changes every row. An update by an empty body changes none.
+func changesAll(request *query.Request) bool {
+	return request.Action == query.Delete || request.Action == query.Update && len(request.Payload.Keys) > 0
 }
 
 // run compiles, asks the database and answers.
