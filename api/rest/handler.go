@@ -1,8 +1,3 @@
-// Package rest serves /rest/v1: PostgREST's dialect over the exposed schemas.
-//
-// A request walks through request.go and payload.go (HTTP to query.Request), planner.go (request and catalog to a
-// compiled statement), session.go (who asks), store (one flight to PostgreSQL), answer.go with row.go, status.go
-// and headers.go (rows to HTTP); errors.go is the one place where anything that stops it becomes its answer.
 package rest
 
 import (

@@ -23,10 +23,10 @@ func (a *answer) setHeaders(status int) {
 	if request.Action != query.Put {
 		set(0, "Content-Range", a.contentRange())
 	}
+	if len(header["Vary"]) == 0 {
+		set(1, "Vary", "Accept, Prefer, Range")
+	}
 	if request.Action == query.Read {
-		if len(header["Vary"]) == 0 {
-			set(1, "Vary", "Accept, Prefer, Range")
-		}
 		set(2, "Content-Location", a.contentLocation())
 	}
 	for _, renamed := range a.statement.Renamed {
@@ -36,7 +36,7 @@ func (a *answer) setHeaders(status int) {
 	if location := a.location(); location != "" {
 		header.Set("Location", location)
 	}
-	if len(a.h.options.Schemas) > 1 {
+	if len(a.h.options.Schemas) > 1 || a.c.Request().Header[profileHeader(a.c.Request().Method)] != nil {
 		header.Set("Content-Profile", request.Schema)
 	}
 	if a.c.Request().Header["Prefer"] != nil {

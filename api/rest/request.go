@@ -141,14 +141,18 @@ func target(request *query.Request, method, path string) error {
 	return nil
 }
 
+// profileHeader is the header that names the schema of a request with this method.
+func profileHeader(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return "Accept-Profile"
+	}
+	return "Content-Profile"
+}
+
 // schema is the one that the profile header names, the first exposed one without it.
 func (h *Handler) schema(r *http.Request) (string, error) {
-	header := "Content-Profile"
-	switch r.Method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions:
-		header = "Accept-Profile"
-	}
-	wanted := r.Header.Get(header)
+	wanted := r.Header.Get(profileHeader(r.Method))
 	if wanted == "" {
 		return h.options.Schemas[0], nil
 	}
