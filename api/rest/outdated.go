@@ -9,6 +9,10 @@ import (
 	"basalt/store"
 )
 
+// mostPlans is how often a request is planned while definitions go on changing, as they do under a migration of many
+// steps.
+const mostPlans = 5
+
 // outdated says that a request may have failed because its statement was written for definitions that have changed
 // since: then it is planned again from a new catalog. A failure has undone what the request did. Clients cannot bring
 // these errors about, or each of them would make the server load its catalog: names are looked up in the catalog before
