@@ -37,7 +37,7 @@ func (s *Server) handler() http.Handler {
 	e.Use(s.observe, s.recover)
 
 	bodies := body.NewLimits(int64(s.settings.BodyLimit), int64(s.settings.BodyMemory))
-	public := e.Group("", cors, boundBodies(bodies), newCompressor().middleware)
+	public := e.Group("", cors(s.settings.CORSOrigins), boundBodies(bodies), newCompressor().middleware)
 	restHandler := rest.New(s.project.DB, s.project.Catalogs, s.project.identity.of, s.log, s.settings.dialect())
 	public.Any("/rest/v1", restHandler.Serve)
 	public.Any("/rest/v1/*", restHandler.Serve)
