@@ -112,7 +112,7 @@ func (a *answer) checkRows() error {
 	if a.request.Action == query.Put && a.rows != 1 {
 		return plan.PutMismatch() // the statement lets no row through but the one that the filters name
 	}
-	if a.request.Prefer.LimitsAffected() && a.rows > a.request.Prefer.MaxAffected {
+	if a.request.Prefer.LimitsAffected(a.request.Action) && a.rows > a.request.Prefer.MaxAffected {
 		e := failure(http.StatusBadRequest, "PGRST124", "Query result exceeds max-affected preference constraint")
 		e.Details = text(fmt.Sprintf("The query affects %d rows", a.rows))
 		return e
@@ -246,7 +246,7 @@ func (a *answer) spill() error {
 // streams says that rows may leave before the transaction has ended: of what only reads, when nothing about the answer
 // depends on the rows that are still to come, and there is more than one value.
 func (a *answer) streams() bool {
-	return a.reads() && !a.singular() && !a.statement.Single && a.statement.Page == nil && !a.request.Prefer.LimitsAffected()
+	return a.reads() && !a.singular() && !a.statement.Single && a.statement.Page == nil && !a.request.Prefer.LimitsAffected(a.request.Action)
 }
 
 // reads says that the transaction is a read-only one.

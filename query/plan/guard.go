@@ -21,7 +21,7 @@ func (p *planner) guard(w *Write) {
 	}
 	w.Guard = Guard{
 		One:         p.request.One || w.Action == query.Put,
-		MaxAffected: p.request.Prefer.LimitsAffected(),
+		MaxAffected: p.request.Prefer.LimitsAffected(w.Action),
 	}
 }
 
