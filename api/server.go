@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -41,10 +42,11 @@ func (s *Server) handler() http.Handler {
 	restHandler := rest.New(s.project.DB, s.project.Catalogs, s.project.identity.of, s.log, rest.Options{
 		Schemas: s.settings.Schemas, ExtraSearchPath: s.settings.ExtraSearchPath, MaxRows: s.settings.MaxRows,
 		Aggregates: s.settings.RestAggregates, LegacyTargetNames: s.settings.LegacyTargetNames,
-		RequireFilters: s.settings.RequireFilters, AnswerMemory: int64(s.settings.AnswerMemory), Prefix: "/rest/v1",
+		RequireFilters: s.settings.RequireFilters, AnswerMemory: int64(s.settings.AnswerMemory), Prefix: restPrefix,
+		Root: s.restRoot(),
 	})
-	public.Any("/rest/v1", restHandler.Serve)
-	public.Any("/rest/v1/*", restHandler.Serve)
+	public.Any(restPrefix, restHandler.Serve)
+	public.Any(restPrefix+"/*", restHandler.Serve)
 	accounts.Register(public.Group("/auth/v1", s.requireKey), s.project.Auth, s.project.Verifier, accounts.Options{Version: s.build.Version, Log: s.log})
 
 	e.GET("/health/live", s.live)
@@ -56,6 +58,25 @@ func (s *Server) handler() http.Handler {
 	e.GET("/admin/*", echo.WrapHandler(http.StripPrefix("/admin/", dashboard)))
 	s.measure(restHandler, bodies)
 	return e
+}
+
+// restPrefix is where the REST API is.
+const restPrefix = "/rest/v1"
+
+// restRoot is what the settings say of the answer at the root of the REST API.
+func (s *Server) restRoot() rest.Root {
+	root := rest.Root{Function: s.settings.RestRootFunction, Mode: rest.DescriptionMode(s.settings.OpenAPIMode)}
+	root.Release, root.Security = s.build.Version, s.settings.OpenAPISecurity
+	address := s.settings.OpenAPIServer
+	if address == "" {
+		address = s.URL + restPrefix
+	}
+	parsed, err := url.Parse(address)
+	if err != nil {
+		panic(err) // Check has refused such
+	}
+	root.Server = parsed
+	return root
 }
 
 // boundBodies bounds what the bodies of requests take.

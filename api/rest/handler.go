@@ -2,7 +2,8 @@
 //
 // A request walks through request.go and payload.go (HTTP to query.Request), planner.go (request and catalog to a
 // compiled statement), session.go (who asks), store (one flight to PostgreSQL), answer.go with row.go, status.go
-// and headers.go (rows to HTTP); errors.go is the one place where anything that stops it becomes its answer.
+// and headers.go (rows to HTTP); errors.go is the one place where anything that stops it becomes its answer. root.go answers at the root: it
+// describes the API.
 package rest
 
 import (
@@ -34,6 +35,7 @@ type Options struct {
 	RequireFilters    bool  // refuse PATCH and DELETE without a filter for the anonymous role
 	AnswerMemory      int64 // most bytes of an answer held back until its transaction has committed
 	Prefix            string
+	Root              Root
 }
 
 // Handler serves requests under one prefix.
@@ -100,7 +102,9 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 		return h.answerOptions(c, p.catalog, path)
 	}
 	if path == "" || path == "/" {
-		return failure(http.StatusNotFound, "PGRST126", "Root endpoint metadata is disabled")
+		if path = h.rootTarget(r.Method, path); path == "" || path == "/" {
+			return h.answerRoot(c, p, principal)
+		}
 	}
 	q := h.queries.Get().(*query.Query)
 	defer h.queries.Put(q)
