@@ -17,6 +17,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"basalt/api/accounts"
+	"basalt/api/admin"
 	"basalt/api/body"
 	"basalt/api/rest"
 	"basalt/web"
@@ -48,6 +49,8 @@ func (s *Server) handler() http.Handler {
 	public.Any(restPrefix, restHandler.Serve)
 	public.Any(restPrefix+"/*", restHandler.Serve)
 	accounts.Register(public.Group("/auth/v1", s.requireKey), s.project.Auth, s.project.Verifier, accounts.Options{Version: s.build.Version, Log: s.log})
+
+	admin.Register(e.Group("/admin/api"), admin.Options{Identify: s.project.identity.of, Catalog: s.project.Catalogs.Current})
 
 	e.GET("/health/live", s.live)
 	e.GET("/health/ready", s.ready)
