@@ -82,7 +82,7 @@ func texts(strings ...string) list {
 
 // reference points into the document: a JSON pointer (RFC 6901) as the fragment of a URL.
 func reference(section, key string) object {
-	key = strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+	key = strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
 	return object{{"$ref", text("#/" + section + "/" + url.PathEscape(key))}}
 }
 
