@@ -58,6 +58,11 @@ func (c *Catalog) FindRelationships(from Name, schema, target string, hints []st
 	return found
 }
 
+// Related says whether some relationship leads from a relation into a schema.
+func (c *Catalog) Related(from Name, schema string) bool {
+	return slices.ContainsFunc(c.relationships[from], func(r *Relationship) bool { return r.To.Name.Schema == schema })
+}
+
 // answers says whether a request means this relationship.
 //
 // Without a hint the target is the other relation, the foreign key's constraint, or its one column (to-one). With
