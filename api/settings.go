@@ -48,7 +48,11 @@ type Settings struct {
 	RestAnonRole      string   `flag:"rest-anon-role" default:"anon" help:"role of requests without a token; empty: they are refused"`
 	RequireFilters    bool     `flag:"require-filters" default:"true" help:"refuse PATCH and DELETE without a filter for the anonymous role"`
 
-	AppSettings auth.Secret `flag:"app-settings" help:"settings for SQL, as name=value,name=value: current_setting('app.settings.name')"`
+	AppSettings      auth.Secret `flag:"app-settings" help:"settings for SQL, as name=value,name=value: current_setting('app.settings.name')"`
+	OpenAPIMode      string      `flag:"openapi-mode" default:"follow-privileges" help:"what the description at /rest/v1/ covers: follow-privileges (of the request's role), ignore-privileges, or disabled"`
+	OpenAPISecurity  bool        `flag:"openapi-security-active" default:"false" help:"describe the token in the description at /rest/v1/"`
+	OpenAPIServer    string      `flag:"openapi-server-proxy-uri" help:"URL of the REST API that the description names; empty: <public-url>/rest/v1"`
+	RestRootFunction string      `flag:"rest-root-function" help:"function of the exposed schema that answers at /rest/v1/ in place of the description"`
 
 	JWTSecret    auth.Secret `flag:"jwt-secret" env:"JWT_SECRET" help:"HS256 secret, 32 bytes or more; empty: generated once and kept in the database"`
 	JWTKeys      auth.Secret `flag:"jwt-keys" help:"JSON Web Key or set of them whose tokens the REST API believes too; @FILE reads it from a file"`
@@ -269,7 +273,7 @@ func (s *Settings) Check() error {
 	if s.JWTSecret != "" && len(s.JWTSecret) < auth.MinSecretLength {
 		return &SettingError{"jwt-secret", fmt.Sprintf("it has %d bytes, %d are the least (RFC 7518 §3.2)", len(s.JWTSecret), auth.MinSecretLength)}
 	}
-	for flag, address := range map[string]string{"site-url": s.SiteURL, "public-url": s.PublicURL} {
+	for flag, address := range map[string]string{"site-url": s.SiteURL, "public-url": s.PublicURL, "openapi-server-proxy-uri": s.OpenAPIServer} {
 		if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
 			return &SettingError{flag, fmt.Sprintf("%q is not an http or https URL", address)}
 		}
@@ -289,6 +293,7 @@ func (s *Settings) Check() error {
 		allowed     []string
 	}{
 		{"limits", s.Limits, []string{"on", "off"}},
+		{"openapi-mode", s.OpenAPIMode, []string{"follow-privileges", "ignore-privileges", "disabled"}},
 		{"autoconfirm", s.AutoConfirm, []string{"auto", "true", "false"}},
 		{"log-format", s.LogFormat, []string{"auto", "console", "json"}},
 		{"log-level", s.LogLevel, []string{"debug", "info", "warn", "error"}},

@@ -63,6 +63,7 @@ func catalogQueries(raw *catalog.Raw) []catalogQuery {
 				Generated: r.bool(),
 				Identity:  r.char(),
 				Comment:   r.text(),
+				Writable:  r.bool(),
 			})
 		}},
 		{"keys", func(r *rowReader) {

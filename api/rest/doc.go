@@ -2,7 +2,8 @@
 //
 // A request walks through request.go and payload.go (HTTP to query.Request), planner.go (request and catalog to a
 // compiled statement), session.go (who asks), store (one flight to PostgreSQL), answer.go with row.go, status.go
-// and headers.go (rows to HTTP); errors.go is the one place where anything that stops it becomes its answer.
+// and headers.go (rows to HTTP); errors.go is the one place where anything that stops it becomes its answer. root.go
+// describes the API at its root.
 //
 // The following tables list every feature of the dialect with the tests of this package that prove it.
 //
@@ -133,6 +134,19 @@
 // The server's own tests, in package api, prove the trace header, the keys of other issuers and what becomes of
 // PostgREST's configuration.
 //
+// # Description
+//
+//	feature                                                      proved by
+//	Swagger 2.0: paths and methods by the rights of the role     TestTheRootDescribesWhatTheRoleMayUse
+//	types, keys, defaults and comments of columns                TestColumnsAreDescribedWithTheirTypesKeysAndDefaults
+//	arguments and comments of functions                          TestFunctionsAreDescribedWithTheirArguments
+//	OpenAPI 3.1, Accept                                          TestTheVersionOfTheDescriptionIsNegotiated
+//	HEAD, ETag, schemas, other methods                           TestTheRootAnswersAsAResource
+//	changes of the schema and of rights                          TestTheDescriptionFollowsTheSchema
+//	privileges ignored, the address and the token                TestPrivilegesCanBeIgnored
+//	switched off, PGRST126                                       TestTheDescriptionCanBeDisabled
+//	a function in its place                                      TestAFunctionCanAnswerAtTheRoot
+//
 // # Beyond the original
 //
 //	feature                                                      proved by
@@ -187,4 +201,13 @@
 //   - Statuses of RAISE and of response.status are 200 to 599.
 //   - Of the settings of roles those are set that any user may set; rights on parameters (grant set) do not count.
 //   - Server-Timing of a streamed answer leaves out what has not ended when it begins.
+//
+// The description differs in these points:
+//
+//   - It has the methods that the role has the right to and that the relation takes; PostgREST lists all of POST, PATCH
+//     and DELETE where any of them works. A role without usage of the schema is told of nothing.
+//   - Overloads share a path, so it names the arguments of all; PostgREST describes one of them. A function whose only
+//     argument is the body is described with that body.
+//   - Names are escaped in paths and references, without which a document with odd names is not valid.
+//   - The host is the server's own and the path /rest/v1 unless the operator names others.
 package rest

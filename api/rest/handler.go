@@ -41,6 +41,7 @@ type Options struct {
 	Hoisted     []string
 	// ServerTiming has answers tell what took how long.
 	ServerTiming bool
+	Root         Root
 }
 
 // Handler serves requests under one prefix.
@@ -113,7 +114,9 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 		return h.answerOptions(c, p.catalog, path)
 	}
 	if path == "" || path == "/" {
-		return failure(http.StatusNotFound, "PGRST126", "Root endpoint metadata is disabled")
+		if path = h.rootTarget(r.Method, path); path == "" || path == "/" {
+			return h.answerRoot(c, p, principal)
+		}
 	}
 	q := h.queries.Get().(*query.Query)
 	defer h.queries.Put(q)

@@ -32,6 +32,8 @@ type planner struct {
 	mu       sync.RWMutex
 	compiled map[string]*compiled // by the shape of their requests
 	bytes    int                  // of them, roughly
+
+	descriptions descriptions
 }
 
 // compiled is a statement with the encoder that its result columns were last found to need.

@@ -54,6 +54,7 @@ type RawColumn struct {
 	Generated bool
 	Identity  byte
 	Comment   string
+	Writable  bool
 }
 
 // RawKey is a primary key or unique constraint.
