@@ -223,7 +223,7 @@ func (a *answer) spill() error {
 	case held < eagerAfter:
 		return nil
 	case !a.streams():
-		if int64(held) > a.h.options.AnswerMemory {
+		if int64(held) > a.h.options.AnswerMemory && !a.writesOne() {
 			return a.tooLarge()
 		}
 		return nil
@@ -247,6 +247,12 @@ func (a *answer) spill() error {
 // depends on the rows that are still to come, and there is more than one value.
 func (a *answer) streams() bool {
 	return a.reads() && !a.singular() && !a.statement.Single && a.statement.Page == nil && !a.request.Prefer.LimitsAffected(a.request.Action)
+}
+
+// writesOne says that a write has one row to show at most, whose commit rides in the same flight. It is answered
+// whatever its size: it was done, and the row has come as a whole already.
+func (a *answer) writesOne() bool {
+	return a.request.Action != query.Read && a.request.Action != query.Call && !a.mayOverflow()
 }
 
 // reads says that the transaction is a read-only one.
