@@ -21,6 +21,7 @@
 //	casts, aliases, order of keys, columns of the system         TestColumnsCastsAndAliases
 //	the same key twice                                           TestNamesListsAndPaths
 //	computed columns                                             TestComputedColumns
+//	the extra search path                                        TestNamesAreLookedForAlongTheSearchPath
 //	count as a column                                            TestCountIsAColumnOrARowCount
 //	order, nulls first and last, by alias and by path            TestOrderings
 //	quoted, mixed-case, reserved and Unicode names               TestNamesInEveryScriptAndSpelling TestNamesListsAndPaths
@@ -72,19 +73,36 @@
 // # Writes
 //
 //	feature                                                      proved by
-//	insert                                                       TestInserting
-//	insert of CSV                                                TestInsertingCSV
-//	upsert                                                       TestUpserting
-//	PUT                                                          TestPutting
-//	PATCH                                                        TestPatching
-//	DELETE                                                       TestDeleting
-//	constraints checked at the commit                            TestConstraintsThatAreCheckedAtTheCommit
+//	insert of objects, arrays, forms; Location, representation   TestInserting TestWhatAnInsertAnswers
+//	JSON to values of every type                                 TestJSONBecomesValuesOfEveryType
+//	columns=, missing=default, generated and identity columns    TestColumnsAndWhatTheyLack
+//	bodies that are refused                                      TestBodiesThatAreNoRows
+//	CSV                                                          TestInsertingCSV TestCSVInEveryShape
+//	upsert, on_conflict, merge and ignore                        TestUpserting TestMergingDuplicates TestIgnoringDuplicates
+//	PUT                                                          TestPutting TestPuttingOneRow
+//	PATCH                                                        TestPatching TestWhatAnUpdateChangesAndAnswers
+//	DELETE                                                       TestDeleting TestWhatADeleteAnswers
+//	one object of what was written                               TestOneObjectIsOneRowWritten
+//	embeds of what was written                                   TestEmbedsOfChangedRows
+//	views, rules, triggers                                       TestWritingToViews TestTriggersAndRulesHaveTheirSay
+//	rights on columns                                            TestRightsOnColumnsThatAreWritten
 //	row-level security                                           TestWritingUnderPolicies
+//	constraints checked at the commit                            TestConstraintsThatAreCheckedAtTheCommit
+//	answers too large to hold                                    TestAnAnswerTooLargeToHoldUndoesItsWrite
+//	OPTIONS                                                      TestOptionsOfEveryKindOfRelation
 //
 // # Functions
 //
 //	feature                                                      proved by
-//	calls                                                        TestCallingFunctions
+//	calls by GET, HEAD and POST                                  TestCallingFunctions
+//	arguments of every type                                      TestArgumentsOfEveryType
+//	defaults, variadic arguments                                 TestDefaultsAndVariadicArguments
+//	arguments beside filters                                     TestArgumentsAndFiltersOfTheSameName
+//	one unnamed argument                                         TestOneUnnamedArgumentTakesTheBody
+//	overloads, PGRST202, PGRST203                                TestChoosingAmongOverloads
+//	results of every shape                                       TestResultsOfEveryShape
+//	select, filters, order, ranges and embeds of results         TestReadingWhatFunctionsGive
+//	read-only calls, settings of functions                       TestFunctionsRunOnceAndInTheirOwnMode
 //	response.headers and response.status                         TestFunctionsDecideAboutTheResponse
 //
 // # Media types
@@ -121,6 +139,10 @@
 //
 //   - Keys stand in answers, and columns in CSV, where select has them; PostgREST puts embeds behind columns. The order
 //     is the client's to choose, and JSON's readers do not mind.
+//   - An empty select shows nothing of the rows, as empty parentheses show nothing of an embed; PostgREST shows every
+//     column.
+//   - Computed columns show the representation of the domain that they return, as columns do; PostgREST shows what the
+//     domain rests on.
 //   - Text behind a complete list, group or word (in.(1)x, or=(a.eq.1)x, is.nullx) is refused with PGRST100; PostgREST
 //     drops it, so that a filter which was cut or glued together by mistake finds other rows than it says.
 //   - Blanks at the ends of bare values in lists and groups do not count; PostgREST keeps some of them. Values whose

@@ -125,18 +125,16 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 	if err := h.permit(request, principal, p.catalog); err != nil {
 		return err
 	}
-	err = h.run(c, p, path, request, formats, principal)
-	var stale *store.StaleError
-	if errors.As(err, &stale) && !c.Response().Committed {
-		if reloadErr := h.catalogs.Reload(r.Context()); reloadErr != nil {
-			return err
-		}
-		if p, err = h.current(); err != nil {
-			return err
-		}
+	for plans := 1; ; plans++ {
 		err = h.run(c, p, path, request, formats, principal)
+		if err == nil || plans == mostPlans || !outdated(err) || c.Response().Committed || h.catalogs.Reload(r.Context()) != nil {
+			return err
+		}
+		planned := p
+		if p, _ = h.current(); p == nil || p == planned {
+			return err
+		}
 	}
-	return err
 }
 
 // permit refuses what the server itself forbids.
