@@ -11,9 +11,9 @@ import (
 func CompileCall(c *plan.Call) *Statement {
 	b := newBuilder()
 	b.write("select")
-	hidden := b.total(c)
-	if len(hidden) > 0 {
-		b.write(",")
+	hidden := totalOf(c)
+	if hidden != nil {
+		b.write(" ", countRows, ",")
 	}
 	var layout *pgjson.Layout
 	if c.Scalar {
@@ -31,12 +31,14 @@ func CompileCall(c *plan.Call) *Statement {
 	return s
 }
 
-// total counts the rows of a set beside showing them: the routine must run once only.
-func (b *builder) total(c *plan.Call) []Hidden {
+// countRows counts the rows of a set beside showing them: the routine must run once only.
+const countRows = "pg_catalog.count(*) over ()"
+
+// totalOf is the hidden column of countRows, nil when nobody asks for it.
+func totalOf(c *plan.Call) []Hidden {
 	if c.Read.Count == query.CountNone || !c.Routine.ReturnsSet {
 		return nil
 	}
-	b.write(" pg_catalog.count(*) over ()")
 	return []Hidden{{Kind: TotalColumn}}
 }
 
@@ -57,22 +59,30 @@ func (b *builder) resultRows(c *plan.Call) *pgjson.Layout {
 	return &pgjson.Layout{Columns: columns(c.Read.Root)}
 }
 
-// scalars writes a result of single values. The call stands in select, as one that gives a record without names may
-// not stand in from.
+// scalars writes a result of single values.
 func (b *builder) scalars(c *plan.Call) *pgjson.Layout {
 	b.write(" ")
+	b.scalar(c, func(start int) {
+		switch t := c.Routine.Returns; {
+		case t.JSONCast.Name != "":
+			b.enclose(start, string(appendName(nil, t.JSONCast))+"(", ")")
+		case !pgjson.Native(t):
+			b.enclose(start, "pg_catalog.to_json(", ")")
+		}
+	})
+	return &pgjson.Layout{Columns: []pgjson.Column{pgjson.NewColumn(c.Routine.Name.Name, scalarKind(c.Routine.Returns))}}
+}
+
+// scalar writes the value of a result of single ones, what show makes of it, and where it comes from. The call stands
+// in select, as one that gives a record without names may not stand in from.
+func (b *builder) scalar(c *plan.Call, show func(start int)) {
 	start := len(b.text)
 	if c.Routine.ReturnsSet {
 		b.write("t.v")
 	} else {
 		b.call(c)
 	}
-	switch t := c.Routine.Returns; {
-	case t.JSONCast.Name != "":
-		b.enclose(start, string(appendName(nil, t.JSONCast))+"(", ")")
-	case !pgjson.Native(t):
-		b.enclose(start, "pg_catalog.to_json(", ")")
-	}
+	show(start)
 	if c.Routine.ReturnsSet {
 		b.write("\nfrom ")
 		b.arguments(c)
@@ -81,9 +91,8 @@ func (b *builder) scalars(c *plan.Call) *pgjson.Layout {
 		b.write(" as v) t")
 	} else if c.WholeBody {
 		b.write("\nfrom ")
-		b.record(c)
+		b.bodyRecord(c)
 	}
-	return &pgjson.Layout{Columns: []pgjson.Column{pgjson.NewColumn(c.Routine.Name.Name, scalarKind(c.Routine.Returns))}}
 }
 
 // cut runs a writer and takes what it wrote out of the text again.
@@ -98,13 +107,13 @@ func (b *builder) cut(write func()) string {
 // arguments writes the row of arguments before what reads them.
 func (b *builder) arguments(c *plan.Call) {
 	if c.WholeBody {
-		b.record(c)
+		b.bodyRecord(c)
 		b.write(", lateral ")
 	}
 }
 
-// record writes the arguments as a row a that PostgreSQL itself takes out of the JSON body.
-func (b *builder) record(c *plan.Call) {
+// bodyRecord writes the arguments as a row a that PostgreSQL itself takes out of the JSON body.
+func (b *builder) bodyRecord(c *plan.Call) {
 	b.write("pg_catalog.json_to_record(")
 	b.parameter(Param{Source: Body}, "::json")
 	b.write(") a(")

@@ -17,6 +17,12 @@ func CompileRead(p *plan.Read) *Statement {
 	s := b.statement()
 	s.Layout = &pgjson.Layout{Columns: columns(p.Root)}
 	s.Renamed = renamed(p)
+	s.count(p)
+	return s
+}
+
+// count adds what tells the total.
+func (s *Statement) count(p *plan.Read) {
 	switch p.Count {
 	case query.CountExact:
 		s.Count = compileCount(p, 0)
@@ -28,7 +34,6 @@ func CompileRead(p *plan.Read) *Statement {
 			s.Plan = compilePlan(p)
 		}
 	}
-	return s
 }
 
 func renamed(p *plan.Read) []Renamed {
