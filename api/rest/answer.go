@@ -148,7 +148,8 @@ func (a *answer) Begin(columns store.Columns) error {
 	}
 	a.encoder = encoder
 	if a.wrapped() {
-		a.buffer = append(a.buffer, '[')
+		opening, _ := a.format.frame()
+		a.buffer = append(a.buffer, opening...)
 	}
 	return nil
 }
@@ -167,7 +168,8 @@ func (a *answer) Restart() bool { return !a.streamed }
 
 // wrapped says that the rows stand in a JSON array.
 func (a *answer) wrapped() bool {
-	return a.format.media == mediaJSON && !a.statement.Single && !a.statement.Void && a.request.Returning == query.ReturnRows
+	array := a.format.media == mediaJSON && !a.statement.Single || a.format.media == mediaGeoJSON
+	return array && !a.statement.Void && a.request.Returning == query.ReturnRows
 }
 
 // Row implements store.Sink.
@@ -230,7 +232,8 @@ func (a *answer) End(rows int64) error {
 		return nil
 	}
 	if a.wrapped() {
-		a.buffer = append(a.buffer, ']')
+		_, closing := a.format.frame()
+		a.buffer = append(a.buffer, closing...)
 	}
 	return nil
 }
@@ -275,7 +278,8 @@ func (a *answer) finish() error {
 // finishEmpty answers a write that has nothing to write.
 func (a *answer) finishEmpty() error {
 	if a.wrapped() {
-		a.buffer = append(a.buffer, "[]"...)
+		opening, closing := a.format.frame()
+		a.buffer = append(append(a.buffer, opening...), closing...)
 	}
 	return a.finish()
 }

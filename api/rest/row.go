@@ -15,10 +15,12 @@ func (a *answer) takeHidden(values [][]byte) error {
 			a.inserted++
 		case hidden.Kind == sql.KeyColumn && a.rows == 1:
 			a.keys = append(a.keys, string(values[i]))
-		case hidden.Kind == sql.TotalColumn && a.rows == 1:
+		case hidden.Kind == sql.TotalColumn && a.rows == 1 && values[i] != nil:
 			if err := a.total.Row(values[i : i+1]); err != nil {
 				return err
 			}
+		case hidden.Kind == sql.RowsColumn:
+			a.rows = bigint(values[i])
 		}
 	}
 	return nil
@@ -41,6 +43,8 @@ func (a *answer) appendRow(values [][]byte) (err error) {
 		a.buffer = append(a.buffer, ',', '\n', ' ')
 	}
 	switch {
+	case a.format.media == mediaGeoJSON:
+		a.buffer = append(a.buffer, values[0]...)
 	case a.statement.Scalar && a.format.stripped:
 		a.buffer, err = a.encoder.AppendValueStripped(a.buffer, 0, values[0])
 	case a.statement.Scalar:
