@@ -33,7 +33,9 @@ func TestPlansOfRequests(t *testing.T) {
 	s := apitest.Start(t, explainable, plans)
 	const plan = "application/vnd.pgrst.plan"
 	accept := func(what string) []string { return []string{"Accept: " + what} }
-	kind := func(what string) []string { return []string{"Content-Type: " + what + "; charset=utf-8", "Content-Range:"} }
+	kind := func(what string) []string {
+		return []string{"Content-Type: " + what + "; charset=utf-8", "Content-Range:"}
+	}
 	run(t, s, []exchange{
 		{name: "text is the default", path: "item?id=in.(1,2)", headers: accept(plan), status: 200, has: []string{"(cost="}, header: kind(plan + `+text; for="application/json"`)},
 		{name: "text by name", path: "item", headers: accept(plan + "+text"), status: 200, has: []string{"Seq Scan on item"}, header: kind(plan + `+text; for="application/json"`)},

@@ -65,6 +65,8 @@ func TestRowsWithAGeometryAreGeoJSONFeatures(t *testing.T) {
 			want: collection(feature("-71.10044,42.373695", `"id": 1, "address": "a \"quoted\" one", "area": null`))},
 		{name: "the first geometry selected", path: "shop?select=area,place,id&id=eq.1", headers: geo, status: 200, has: []string{`"properties": {"place": {"type":"Point"`, `"coordinates":[-71.10044,42.373695]`}},
 		{name: "under an alias", path: "shop?select=nr:id,where:place&id=eq.1", headers: geo, status: 200, want: collection(feature("-71.10044,42.373695", `"nr": 1`))},
+		{name: "under names that need quotes", path: `shop?select="we\"ird, one":id,"select":address,place&id=eq.2`, headers: geo, status: 200,
+			want: collection(feature("-71.10543,42.366432", `"we\"ird, one": 2, "select": null`))},
 		{name: "a window with a count", path: "shop?select=id,place&order=id&limit=1&offset=1", headers: append(geo, "Prefer: count=exact"), status: 206,
 			want: collection(feature("-71.10543,42.366432", `"id": 2`)), header: []string{"Content-Range: 1-1/3"}},
 		{name: "an embed", path: "shop?select=id,place,beacon(id)&id=eq.1&beacon.order=id", headers: geo, status: 200,

@@ -252,9 +252,9 @@ func (o *offers) whole() bool {
 	return !q.HasSelect || len(q.Select) == 1 && q.Select[0].Kind == query.StarItem
 }
 
-// gives says that each row of the result is one value of a type of PostgreSQL's own.
+// gives says that the result is one value of a type of PostgreSQL's own.
 func (c *compiled) gives(typeName string) bool {
-	if !c.Scalar || c.Void || c.routine.Returns.JSONCast.Name != "" || c.routine.Returns.MediaType() != "" {
+	if !c.Scalar || !c.Single || c.Void || c.routine.Returns.JSONCast.Name != "" || c.routine.Returns.MediaType() != "" {
 		return false
 	}
 	return c.routine.Returns.Underlying().Name == catalog.Name{Schema: "pg_catalog", Name: typeName}
