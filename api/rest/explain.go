@@ -54,6 +54,9 @@ func (h *Handler) writePlan(c echo.Context, request *query.Request, f *format, b
 	if len(h.options.Schemas) > 1 {
 		header.Set("Content-Profile", request.Schema)
 	}
+	if request.Action == query.Read && len(header["Vary"]) == 0 {
+		header.Set("Vary", "Accept, Prefer, Range")
+	}
 	if c.Request().Method == http.MethodHead {
 		c.Response().WriteHeader(http.StatusOK)
 		return nil

@@ -181,7 +181,7 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 func (h *Handler) flight(r *http.Request, p *planner, path string, statement *compiled, request *query.Request, principal *auth.Principal) store.Flight {
 	flight := store.Flight{
 		Session: h.session(r, path, principal, request, p.catalog, statement.routine),
-		Calls:   request.Action == query.Call,
+		Calls:   request.Action == query.Call || statement.handled,
 	}
 	flight.Session.ReadOnly = request.Action == query.Read || statement.ReadOnly || r.Method != http.MethodPost && request.Action == query.Call
 	return flight

@@ -37,6 +37,7 @@ type compiled struct {
 	*sql.Statement
 	relation *catalog.Relation // of reads and writes
 	routine  *catalog.Routine  // of calls
+	handled  bool              // an aggregate of the database's own is called
 	encoder  atomic.Pointer[boundEncoder]
 }
 
@@ -102,6 +103,7 @@ func (h *Handler) compileThrough(p *planner, request *query.Request, f *format) 
 	if err != nil {
 		return nil, err
 	}
+	statement.handled = f.through.id > pastHandlers
 	return p.remember(string(key), statement), nil
 }
 
