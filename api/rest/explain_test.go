@@ -42,7 +42,7 @@ func TestPlansOfRequests(t *testing.T) {
 		{name: "JSON", path: "item", headers: accept(plan + "+json"), status: 200, has: []string{`"Node Type": "Seq Scan"`, `"Total Cost"`}, header: kind(plan + `+json; for="application/json"`)},
 		{name: "in capital letters", path: "item", headers: accept("Application/Vnd.Pgrst.Plan+JSON; Options=analyze"), status: 200, has: []string{`"Actual Rows": 2`}, header: kind(plan + `+json; for="application/json"; options=analyze`)},
 		{name: "analyze", path: "item?id=eq.1", headers: accept(plan + "+json; options=analyze"), status: 200, has: []string{`"Actual Rows": 1`}, header: kind(plan + `+json; for="application/json"; options=analyze`)},
-		{name: "verbose", path: "item?select=name", headers: accept(plan + "+json; options=verbose"), status: 200, has: []string{`"Output": ["name"]`}, header: kind(plan + `+json; for="application/json"; options=verbose`)},
+		{name: "verbose", path: "item?select=name", headers: accept(plan + "+json; options=verbose"), status: 200, has: []string{`"Output": ["t.name"]`}, header: kind(plan + `+json; for="application/json"; options=verbose`)},
 		{name: "settings", path: "item", headers: accept(plan + "+json; options=settings"), status: 200, has: []string{`"search_path"`}, header: kind(plan + `+json; for="application/json"; options=settings`)},
 		{name: "buffers", path: "item", headers: accept(plan + "+json; options=buffers"), status: 200, has: []string{`"Shared Hit Blocks"`}, header: kind(plan + `+json; for="application/json"; options=buffers`)},
 		{name: "wal", path: "item", headers: accept(plan + "+json; options=analyze|wal"), status: 200, has: []string{`"WAL Records"`}, header: kind(plan + `+json; for="application/json"; options=analyze|wal`)},

@@ -165,6 +165,8 @@ func TestHandlersOfTheDatabaseMakeAnswers(t *testing.T) {
 		{name: "rows of a window with a count", path: "listed?order=id&limit=1&offset=1", headers: []string{"Accept: text/csv", "Prefer: count=exact"}, status: 206, want: "\ufeff2;two\n", header: []string{"Content-Range: 1-1/2"}},
 		{name: "rows of the table from a function", path: "rpc/listing", headers: accept("text/csv"), status: 200, want: "\ufeff1;one\n2;two\n", header: []string{"Content-Range: 0-1/*"}},
 		{name: "some of them with a count", path: "rpc/listing?limit=1", headers: []string{"Accept: text/csv", "Prefer: count=exact"}, status: 206, want: "\ufeff1;one\n", header: []string{"Content-Range: 0-0/2"}},
+		{name: "none of them with a count", path: "rpc/listing?offset=2", headers: []string{"Accept: text/csv", "Prefer: count=exact"}, status: 206, want: "\ufeff", header: []string{"Content-Range: */2"}},
+		{name: "beyond them with a count", path: "rpc/listing?offset=3", headers: []string{"Accept: text/csv", "Prefer: count=exact"}, status: 416, has: []string{"PGRST103"}},
 		{name: "one row of the table from a function", path: "rpc/one_listed?i=2", headers: accept("text/csv"), status: 200, want: "\ufeff2;two\n"},
 
 		// aggregates over any rows
@@ -180,7 +182,7 @@ func TestHandlersOfTheDatabaseMakeAnswers(t *testing.T) {
 		{name: "a spread to many", path: "client?select=id,...project(ids:id)&id=eq.1&project.order=id.desc", headers: accept(out), status: 200, want: "(1,\"[2, 1]\")\n"},
 		{name: "ordered by an embed", path: "project?select=id,client(name)&order=client(name).desc,id&limit=2", headers: accept(out), status: 200, want: "(3,\"{\"\"name\"\":\"\"Bo\"\"}\")\n(1,\"{\"\"name\"\":\"\"Ann\"\"}\")\n"},
 		{name: "rows of a function", path: "rpc/projects?since=3&select=id", headers: accept(out), status: 200, want: "(3)\n"},
-		{name: "a scalar", path: "rpc/three", headers: accept(out), status: 200, want: "3\n", header: kind(out, "Content-Range:")},
+		{name: "a scalar", path: "rpc/three", headers: accept(out), status: 200, want: "3\n", header: kind(out, "Content-Range: 0-0/*")},
 		{name: "scalars", path: "rpc/threes", headers: accept(out), status: 200, want: "(1)\n(2)\n(3)\n"},
 		{name: "an aggregate for any rows", path: "plain", headers: accept(count), status: 200, want: `{"n": 2, "of": "anything"}`, header: kind(count)},
 		{name: "one for the table is preferred", path: "listed?order=id", headers: accept(count), status: 200, want: `{"n": 2, "last": "two"}`},

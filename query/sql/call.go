@@ -10,19 +10,21 @@ import (
 // CompileCall writes the call of a routine: a query over its result.
 func CompileCall(c *plan.Call) *Statement {
 	b := newBuilder()
-	b.write("select")
-	hidden := totalOf(c)
-	if hidden != nil {
-		b.write(" ", countRows, ",")
-	}
+	var hidden []Hidden
 	var layout *pgjson.Layout
-	if c.Scalar {
-		layout = b.scalars(c)
-	} else {
-		layout = b.resultRows(c)
-	}
-	if c.Routine.ReturnsSet || !c.Scalar {
+	switch {
+	case counts(c) && c.Read.Offset:
+		hidden, layout = b.pageOfTotal(c)
+	case counts(c):
+		b.write("select pg_catalog.count(*) over (),")
+		hidden, layout = []Hidden{{Kind: TotalColumn}}, b.result(c, false)
 		b.topWindow(c.Read)
+	default:
+		b.write("select")
+		layout = b.result(c, false)
+		if c.Routine.ReturnsSet || !c.Scalar {
+			b.topWindow(c.Read)
+		}
 	}
 	s := b.statement()
 	s.Hidden, s.Layout, s.Renamed = hidden, layout, renamed(c.Read)
@@ -31,19 +33,53 @@ func CompileCall(c *plan.Call) *Statement {
 	return s
 }
 
-// countRows counts the rows of a set beside showing them: the routine must run once only.
-const countRows = "pg_catalog.count(*) over ()"
+// counts says that the rows of a set are counted beside showing them: the routine must run once only. How many rows a
+// routine gives is not planned.
+func counts(c *plan.Call) bool {
+	return c.Routine.ReturnsSet && c.Read.Count != query.CountNone && c.Read.Count != query.CountPlanned
+}
 
-// totalOf is the hidden column of countRows, nil when nobody asks for it.
-func totalOf(c *plan.Call) []Hidden {
-	if c.Read.Count == query.CountNone || !c.Routine.ReturnsSet {
-		return nil
+// pageOfTotal writes a call whose total is wanted although the page asked for may lie beyond it: the total comes with
+// each row, and alone where there is none.
+func (b *builder) pageOfTotal(c *plan.Call) ([]Hidden, *pgjson.Layout) {
+	layout := b.called(c)
+	b.write("select n.total, p.shown")
+	for i := range layout.Columns {
+		b.write(", p.", showName(i))
 	}
-	return []Hidden{{Kind: TotalColumn}}
+	b.page(c)
+	return []Hidden{{Kind: TotalColumn}, {Kind: ShownColumn}}, layout
+}
+
+// called writes a call as a common table expression, its values by number.
+func (b *builder) called(c *plan.Call) *pgjson.Layout {
+	b.write("with called as (\nselect true as shown")
+	start := len(b.text)
+	layout := b.result(c, true)
+	if len(layout.Columns) > 0 {
+		b.enclose(start, ",", "")
+	}
+	b.write("\n)\n")
+	return layout
+}
+
+// page writes from with the total n of what was called, and beside it the page p.
+func (b *builder) page(c *plan.Call) {
+	b.write("\nfrom (select pg_catalog.count(*) as total from called) n\nleft join (\nselect * from called")
+	b.topWindow(c.Read)
+	b.write("\n) p on true")
+}
+
+// result writes what is shown of a result, each value under a name of its own when named, and where it comes from.
+func (b *builder) result(c *plan.Call, named bool) *pgjson.Layout {
+	if c.Scalar {
+		return b.scalars(c, named)
+	}
+	return b.resultRows(c, named)
 }
 
 // resultRows writes what is shown of a result of rows.
-func (b *builder) resultRows(c *plan.Call) *pgjson.Layout {
+func (b *builder) resultRows(c *plan.Call, named bool) *pgjson.Layout {
 	from := b.cut(func() {
 		b.arguments(c)
 		b.call(c)
@@ -52,37 +88,35 @@ func (b *builder) resultRows(c *plan.Call) *pgjson.Layout {
 	root.from = from
 	if len(c.Read.Root.Items) > 0 {
 		b.write(" ")
-		b.items(root, false, wrapped)
+		b.items(root, named, b.shown())
 	}
 	b.body(root, nil, nil)
 	b.order(root)
 	return &pgjson.Layout{Columns: columns(c.Read.Root)}
 }
 
-// scalars writes a result of single values.
-func (b *builder) scalars(c *plan.Call) *pgjson.Layout {
+// scalars writes a result of single values. The call stands in select, as one that gives a record without names may
+// not stand in from.
+func (b *builder) scalars(c *plan.Call, named bool) *pgjson.Layout {
 	b.write(" ")
-	b.scalar(c, func(start int) {
-		switch t := c.Routine.Returns; {
-		case t.JSONCast.Name != "":
-			b.enclose(start, string(appendName(nil, t.JSONCast))+"(", ")")
-		case !pgjson.Native(t):
-			b.enclose(start, "pg_catalog.to_json(", ")")
-		}
-	})
-	return &pgjson.Layout{Columns: []pgjson.Column{pgjson.NewColumn(c.Routine.Name.Name, scalarKind(c.Routine.Returns))}}
-}
-
-// scalar writes the value of a result of single ones, what show makes of it, and where it comes from. The call stands
-// in select, as one that gives a record without names may not stand in from.
-func (b *builder) scalar(c *plan.Call, show func(start int)) {
 	start := len(b.text)
 	if c.Routine.ReturnsSet {
 		b.write("t.v")
 	} else {
 		b.call(c)
 	}
-	show(start)
+	switch t := c.Routine.Returns; {
+	case b.json && named: // for a function that takes it as it is
+	case b.json:
+		b.asText(start, t)
+	case t.JSONCast.Name != "":
+		b.enclose(start, string(appendName(nil, t.JSONCast))+"(", ")")
+	case !pgjson.Native(t):
+		b.enclose(start, "pg_catalog.to_json(", ")")
+	}
+	if named {
+		b.write(" as ", showName(0))
+	}
 	if c.Routine.ReturnsSet {
 		b.write("\nfrom ")
 		b.arguments(c)
@@ -93,6 +127,7 @@ func (b *builder) scalar(c *plan.Call, show func(start int)) {
 		b.write("\nfrom ")
 		b.bodyRecord(c)
 	}
+	return &pgjson.Layout{Columns: []pgjson.Column{pgjson.NewColumn(c.Routine.Name.Name, scalarKind(c.Routine.Returns))}}
 }
 
 // cut runs a writer and takes what it wrote out of the text again.

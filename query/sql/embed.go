@@ -106,7 +106,11 @@ func (b *builder) orderedBy(parent, s *scope, e *plan.Embed, separator string) {
 	for i := range parent.node.Order {
 		if term := &parent.node.Order[i]; term.Embed == e {
 			b.write(separator)
-			b.field(s, &term.Field)
+			if term.Item >= 0 {
+				b.item(s, &e.Node.Items[term.Item])
+			} else {
+				b.field(s, &term.Field)
+			}
 			b.write(" as ", orderName(i))
 			separator = ", "
 		}

@@ -88,6 +88,14 @@ func (b *builder) enclose(start int, before, after string) {
 	copy(b.text[len(b.text)-len(after):], after)
 }
 
+// shown is the wrap of the values that a statement gives, nil when a function takes them as they are.
+func (b *builder) shown() wrap {
+	if b.json {
+		return nil
+	}
+	return wrapped
+}
+
 // wrapped is the wrap of values that are shown: what the JSON writer cannot read goes as json.
 func wrapped(b *builder, s *scope, item *plan.Item, start int) {
 	t := item.Type

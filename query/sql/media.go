@@ -1,8 +1,6 @@
 package sql
 
 import (
-	"strconv"
-
 	"basalt/query/catalog"
 	"basalt/query/pgjson"
 	"basalt/query/plan"
@@ -23,13 +21,7 @@ type Media struct {
 func CompileReadAs(p *plan.Read, m *Media) *Statement {
 	b := newMediaBuilder()
 	root := b.scope(p.Root)
-	hidden := b.through(m, p.Root.Items, false, nil, func() {
-		b.write("select ")
-		b.items(root, true, nil)
-		b.body(root, nil, nil)
-		b.order(root)
-		b.topWindow(p)
-	})
+	hidden := b.through(m, p.Root.Items, false, false, func() { b.top(p, root, true) })
 	s := b.media(hidden)
 	s.Renamed = renamed(p)
 	s.count(p)
@@ -44,14 +36,10 @@ func CompileWriteAs(w *plan.Write, m *Media) *Statement {
 	b := newMediaBuilder()
 	target := b.bareScope(&plan.Node{Source: plan.RelationSource(w.Relation), Where: w.Where})
 	root, flag := b.changed(w, target)
-	var hidden []Hidden
-	if flag != "" {
-		hidden = []Hidden{{Kind: InsertedColumn}}
-	}
-	return b.media(b.through(m, w.Returning.Items, false, hidden, func() {
+	return b.media(b.through(m, w.Returning.Items, false, flag != "", func() {
 		b.write("select ")
 		if flag != "" {
-			b.write(flag, " as ", hiddenName(0), commaBefore(w.Returning.Items))
+			b.write(flag, " as ", flagColumn, commaBefore(w.Returning.Items))
 		}
 		b.items(root, true, nil)
 		b.body(root, nil, nil)
@@ -63,22 +51,24 @@ func CompileWriteAs(w *plan.Write, m *Media) *Statement {
 func CompileCallAs(c *plan.Call, m *Media) *Statement {
 	b := newMediaBuilder()
 	var hidden []Hidden
+	items, value := c.Read.Root.Items, false
+	if c.Scalar {
+		items, value = []plan.Item{{Name: c.Routine.Name.Name}}, !c.Routine.ReturnsSet
+	}
 	switch {
 	case m.Function.Name == "":
-		b.write("select ")
-		b.scalar(c, func(start int) { b.asText(start, m.Returns) })
-	case c.Scalar:
-		items := []plan.Item{{Name: c.Routine.Name.Name}}
-		hidden = b.through(m, items, !c.Routine.ReturnsSet, totalOf(c), func() {
-			b.write("select ")
-			b.namedTotal(c, items)
-			b.scalar(c, func(int) { b.write(" as ", showName(0)) })
-			if c.Routine.ReturnsSet {
+		b.write("select")
+		b.result(c, false)
+	case counts(c):
+		hidden = b.totalThrough(c, m, items)
+	default:
+		hidden = b.through(m, items, value, false, func() {
+			b.write("select")
+			b.result(c, true)
+			if !value {
 				b.topWindow(c.Read)
 			}
 		})
-	default:
-		hidden = b.through(m, c.Read.Root.Items, false, totalOf(c), func() { b.namedRows(c) })
 	}
 	s := b.media(hidden)
 	s.Renamed = renamed(c.Read)
@@ -87,34 +77,22 @@ func CompileCallAs(c *plan.Call, m *Media) *Statement {
 	return s
 }
 
-// namedRows writes the rows of a call with a name for each value.
-func (b *builder) namedRows(c *plan.Call) {
-	b.write("select ")
-	b.namedTotal(c, c.Read.Root.Items)
-	from := b.cut(func() {
-		b.arguments(c)
-		b.call(c)
-	})
-	root := b.scope(c.Read.Root)
-	root.from = from
-	b.items(root, true, nil)
-	b.body(root, nil, nil)
-	b.order(root)
-	b.topWindow(c.Read)
-}
-
-// namedTotal writes the total with its name, when it is asked for, before items.
-func (b *builder) namedTotal(c *plan.Call, items []plan.Item) {
-	if totalOf(c) != nil {
-		b.write(countRows, " as ", hiddenName(0), commaBefore(items))
+// totalThrough writes a call whose rows go through a function, beside the total that there are.
+func (b *builder) totalThrough(c *plan.Call, m *Media, items []plan.Item) []Hidden {
+	b.called(c)
+	row := b.alias("x")
+	hidden := []Hidden{{Kind: TotalColumn}, {Kind: ShownColumn}}
+	if m.Aggregate {
+		b.write("select pg_catalog.max(n.total), pg_catalog.count(p.shown), ")
+		hidden[1].Kind = RowsColumn
+	} else {
+		b.write("select n.total, p.shown, ")
 	}
-}
-
-func commaBefore(items []plan.Item) string {
-	if len(items) == 0 {
-		return ""
-	}
-	return ", "
+	b.made(m, "("+row+".*)", "p.shown")
+	b.page(c)
+	b.write(", lateral ")
+	b.record(items, "p", row)
+	return hidden
 }
 
 // newMediaBuilder makes a builder whose rows PostgreSQL's own functions have to understand.
@@ -134,40 +112,57 @@ func (b *builder) media(hidden []Hidden) *Statement {
 }
 
 // through writes a query that sends rows through a function. The inner query gives their values by number; they get
-// their names on the way, apart from what is hidden. With value the function takes the only one instead of a row.
-func (b *builder) through(m *Media, items []plan.Item, value bool, hidden []Hidden, rows func()) []Hidden {
+// their names on the way. With value the function takes the only one instead of a row, with flagged the inner query
+// tells of each row whether it was inserted.
+func (b *builder) through(m *Media, items []plan.Item, value, flagged bool, rows func()) (hidden []Hidden) {
 	source, row := b.alias("y"), b.alias("x")
 	b.write("select ")
-	for i := range hidden {
+	if flagged {
 		start := len(b.text)
-		b.write(source, ".", hiddenName(i))
+		b.write(source, ".", flagColumn)
 		if m.Aggregate {
-			b.enclose(start, together(hidden[i].Kind)+"(", ")")
+			b.enclose(start, "pg_catalog.bool_or(", ")")
 		}
 		b.write(", ")
+		hidden = append(hidden, Hidden{Kind: InsertedColumn})
 	}
 	if m.Aggregate {
 		b.write("pg_catalog.count(*), ")
 		hidden = append(hidden, Hidden{Kind: RowsColumn})
 	}
-	start := len(b.text)
-	b.name(m.Function)
-	switch {
-	case m.Aggregate && value:
-		b.write("(", source, ".", showName(0), ")")
-	case m.Row != nil:
-		b.write("((", row, ".*)::")
-		b.name(m.Row.Name)
-		b.write(")")
-	default:
-		b.write("((", row, ".*))")
+	argument := "(" + row + ".*)"
+	if m.Aggregate && value {
+		argument = source + "." + showName(0)
 	}
-	b.asText(start, m.Returns)
+	b.made(m, argument, "")
 	b.write("\nfrom (\n")
 	rows()
 	b.write("\n) ", source, ", lateral ")
 	b.record(items, source, row)
 	return hidden
+}
+
+// flagColumn names what tells whether a row was inserted.
+const flagColumn = "h1"
+
+// made writes the call of a function, where there is a filter only of the rows for which that is true.
+func (b *builder) made(m *Media, argument, filter string) {
+	start := len(b.text)
+	b.name(m.Function)
+	b.write("(", argument)
+	if m.Row != nil {
+		b.write("::")
+		b.name(m.Row.Name)
+	}
+	b.write(")")
+	switch {
+	case filter == "":
+	case m.Aggregate:
+		b.write(" filter (where ", filter, ")")
+	default:
+		b.enclose(start, "case when "+filter+" then ", " end")
+	}
+	b.asText(start, m.Returns)
 }
 
 // record writes a row source of one row: values known by number, under their names.
@@ -198,13 +193,10 @@ func (b *builder) asText(start int, t *catalog.Type) {
 	}
 }
 
-// hiddenName names a column that the answer does not show.
-func hiddenName(i int) string { return "h" + strconv.Itoa(i+1) }
-
-// together is the aggregate that makes one of the hidden values of all rows.
-func together(kind HiddenKind) string {
-	if kind == InsertedColumn {
-		return "pg_catalog.bool_or"
+// commaBefore separates what comes before items from them.
+func commaBefore(items []plan.Item) string {
+	if len(items) == 0 {
+		return ""
 	}
-	return "pg_catalog.max"
+	return ", "
 }

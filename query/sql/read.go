@@ -11,9 +11,7 @@ import (
 // CompileRead writes a read.
 func CompileRead(p *plan.Read) *Statement {
 	b := newBuilder()
-	root := b.scope(p.Root)
-	b.rows(root)
-	b.topWindow(p)
+	b.top(p, b.scope(p.Root), false)
 	s := b.statement()
 	s.Layout = &pgjson.Layout{Columns: columns(p.Root)}
 	s.Renamed = renamed(p)
@@ -34,6 +32,18 @@ func (s *Statement) count(p *plan.Read) {
 			s.Plan = compilePlan(p)
 		}
 	}
+}
+
+// top writes the query of the top level, each value under a name of its own when named.
+func (b *builder) top(p *plan.Read, root *scope, named bool) {
+	if p.Ceiling > 0 {
+		b.write("select *\nfrom (\n")
+	}
+	b.rows(root, named)
+	if p.Ceiling > 0 {
+		b.write("\nlimit ", strconv.FormatInt(p.Ceiling, 10), "\n) l")
+	}
+	b.topWindow(p)
 }
 
 func renamed(p *plan.Read) []Renamed {
@@ -98,12 +108,12 @@ func (b *builder) counted(root *plan.Node) {
 	b.matches(b.bareScope(root), nil, nil)
 }
 
-// rows writes the query of a root, without its limit.
-func (b *builder) rows(s *scope) {
+// rows writes the query of a root, without its limit, each value under a name of its own when named.
+func (b *builder) rows(s *scope, named bool) {
 	b.write("select")
 	if len(s.node.Items) > 0 {
 		b.write(" ")
-		b.items(s, false, wrapped)
+		b.items(s, named, b.shown())
 	}
 	b.body(s, nil, nil)
 	b.order(s)
@@ -151,7 +161,11 @@ func (b *builder) order(s *scope) {
 		separator = ", "
 		switch {
 		case term.Embed != nil:
-			b.write(s.join(term.Embed), ".", orderName(i))
+			if item := s.grouped(term); item != nil {
+				b.item(s, item)
+			} else {
+				b.write(s.join(term.Embed), ".", orderName(i))
+			}
 		case term.Item >= 0:
 			b.item(s, &s.node.Items[term.Item])
 		default:
@@ -167,6 +181,27 @@ func (b *builder) order(s *scope) {
 			b.write(" nulls last")
 		}
 	}
+}
+
+// grouped finds the item of a spread that groups are made by and a term orders by: of groups nothing else is known. It
+// is nil when the rows are not grouped, or not by that.
+func (s *scope) grouped(term *plan.OrderTerm) *plan.Item {
+	if !s.node.Aggregated() {
+		return nil
+	}
+	for i := range s.node.Items {
+		item := &s.node.Items[i]
+		if item.Kind != plan.SpreadItem || item.Embed != term.Embed || item.Aggregate != "" {
+			continue
+		}
+		below := &item.Embed.Node.Items[item.Index]
+		if term.Item == item.Index || term.Item < 0 && below.Kind == plan.FieldItem && below.Cast.Type == nil &&
+			len(below.Field.Path) == 0 && len(term.Field.Path) == 0 &&
+			below.Field.Column == term.Field.Column && below.Field.Computed == term.Field.Computed {
+			return item
+		}
+	}
+	return nil
 }
 
 // window writes limit and offset of an embed.

@@ -58,6 +58,7 @@ const (
 	KeyColumn      HiddenKind = iota + 1 // part of the primary key as text
 	InsertedColumn                       // boolean: the row was inserted, not updated
 	TotalColumn                          // bigint: how many rows there are without limit and offset
+	ShownColumn                          // boolean, NULL where there is no row to show beside the total
 	RowsColumn                           // bigint: how many rows went into the one that is given; the last hidden column
 )
 
