@@ -41,7 +41,7 @@ type Settings struct {
 	ExtraSearchPath   []string `flag:"extra-search-path" default:"public,extensions" help:"schemas searched behind the request's own, comma-separated"`
 	MaxRows           int64    `flag:"max-rows" default:"1000" help:"most rows a read returns when nothing smaller is asked; 0: no cap"`
 	RestAggregates    bool     `flag:"rest-aggregates" default:"false" help:"allow aggregate functions in select"`
-	RestPlan          bool     `flag:"rest-plan" default:"false" help:"let clients ask for PostgreSQL's plan of their requests (Accept: application/vnd.pgrst.plan)"`
+	RestPlan          bool     `flag:"rest-plan" default:"false" help:"let clients ask for PostgreSQL's plans of their requests (for development: plans tell of rows that policies hide)"`
 	LegacyTargetNames bool     `flag:"rest-legacy-target-names" default:"true" help:"let an aliased embed be addressed by its relation's name too"`
 	RequireFilters    bool     `flag:"require-filters" default:"true" help:"refuse PATCH and DELETE without a filter for the anonymous role"`
 

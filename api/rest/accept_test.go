@@ -32,6 +32,7 @@ func TestAcceptHeadersAreReadInTheOrderOfWhatIsWanted(t *testing.T) {
 		{"a plan that ends in a semicolon", []string{"application/vnd.pgrst.plan;"}, `application/vnd.pgrst.plan+text; for="application/json"`},
 		{"commas and semicolons in quotes", []string{`application/vnd.pgrst.plan+json; for="application/vnd.pgrst.object;nulls=stripped"; options=wal|analyze, a/b`},
 			`application/vnd.pgrst.plan+json; for="application/vnd.pgrst.object+json;nulls=stripped"; options=analyze|wal a/b`},
+		{"a plan as supabase-js asks for it", []string{`application/vnd.pgrst.plan+text; for="application/json"; options=;`}, `application/vnd.pgrst.plan+text; for="application/json"`},
 		{"no type at all", []string{"undefined"}, "undefined"},
 		{"quotes that do not end", []string{`text/csv; x="a, image/png`}, "text/csv"},
 	} {

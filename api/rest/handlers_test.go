@@ -39,6 +39,9 @@ insert into document values (1), (2);
 create table listed (id int primary key, name text);
 insert into listed values (1, 'one'), (2, 'two');
 create view listed_view as select * from listed;
+create table scarred (id int primary key, gone text, name text, twice int generated always as (id * 2) stored);
+alter table scarred drop column gone;
+insert into scarred values (1, 'x');
 create table guarded (id int primary key, owner text);
 insert into guarded values (1, 'anon'), (2, 'other');
 alter table guarded enable row level security;
@@ -60,6 +63,8 @@ create aggregate count_listed(listed) (stype = "application/vnd.count+json", sfu
 create function doc_step(state "text/xml", next doc) returns "text/xml" language sql as 'select xmlconcat(state, next.body)::"text/xml"';
 create aggregate doc_agg(doc) (stype = "text/xml", sfunc = doc_step);
 
+create function scarred_step(state "text/html", next scarred) returns "text/html" language sql as 'select state || next.name || next.twice';
+create aggregate scarred_agg(scarred) (stype = "text/html", sfunc = scarred_step, initcond = '');
 create function document_step(state text, next document) returns text language sql as 'select state || next.id';
 create function document_final(state text) returns "application/json" language sql as $$ select pg_catalog.json_build_object('over', state)::"application/json" $$;
 create aggregate document_agg(document) (stype = text, sfunc = document_step, finalfunc = document_final, initcond = '');
@@ -169,6 +174,9 @@ func TestHandlersOfTheDatabaseMakeAnswers(t *testing.T) {
 		{name: "beyond them with a count", path: "rpc/listing?offset=3", headers: []string{"Accept: text/csv", "Prefer: count=exact"}, status: 416, has: []string{"PGRST103"}},
 		{name: "one row of the table from a function", path: "rpc/one_listed?i=2", headers: accept("text/csv"), status: 200, want: "\ufeff2;two\n"},
 
+		{name: "a table that lost a column", path: "scarred", headers: accept("text/html"), status: 200, want: "x2", header: kind("text/html")},
+		{name: "and its rows written", method: "POST", path: "scarred", headers: []string{give, "Accept: text/html"}, body: `[{"id":2,"name":"y"},{"id":3,"name":"z"}]`, status: 201, want: "y4z6"},
+
 		// aggregates over any rows
 		{name: "any table", path: "plain?order=id", headers: accept(out), status: 200, want: "(1,a)\n(2,)\n", header: kind(out, "Content-Range: 0-1/*")},
 		{name: "some columns in their order", path: "project?select=name,id&id=lte.2&order=id", headers: accept(out), status: 200, want: "(Seven,1)\n(Ten,2)\n"},
@@ -232,6 +240,25 @@ func TestHandlersComeAndGoWithTheSchema(t *testing.T) {
 	})
 	s.Database.Exec(t, `drop aggregate html(item)`)
 	apitest.Until(t, "the handler is gone", func() bool { return ask().Status == http.StatusNotAcceptable })
+}
+
+// A handler of any rows for every media type stands in where nothing is asked for, and nowhere else.
+func TestAHandlerMayStandInForTheDefault(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, `
+		create domain "*/*" as text;
+		create table item (id int primary key);
+		insert into item values (1);
+		create function any_step(state "*/*", next anyelement) returns "*/*" language sql as $$ select state || next::text $$;
+		create aggregate any_agg(anyelement) (stype = "*/*", sfunc = any_step, initcond = '');`+open, nil)
+	own := []string{"Content-Type: application/octet-stream"}
+	run(t, s, []exchange{
+		{name: "no Accept", path: "item", status: 200, want: "(1)", header: own},
+		{name: "anything", path: "item?select=id", headers: []string{"Accept: */*"}, status: 200, want: "(1)", header: own},
+		{name: "JSON", path: "item", headers: []string{"Accept: application/json"}, status: 200, want: `[{"id":1}]`},
+		{name: "CSV", path: "item", headers: []string{"Accept: text/csv"}, status: 200, want: "id\n1"},
+		{name: "another type", path: "item", headers: []string{"Accept: text/html"}, status: 406, has: []string{"PGRST107"}},
+	})
 }
 
 // Whoever may not call an aggregate, or read the rows, gets nothing by way of it.

@@ -50,6 +50,9 @@ func (b *builder) item(s *scope, item *plan.Item) {
 		b.embedded(s, item.Embed)
 	case plan.SpreadItem:
 		b.write(s.join(item.Embed), ".", showName(item.Index))
+		if b.json && item.Aggregate == "" && isList(item) {
+			b.enclose(start, "coalesce(", ", '[]')") // where the spread found no row
+		}
 	}
 	b.cast(start, item.Cast)
 	if item.Aggregate != "" {

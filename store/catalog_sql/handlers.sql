@@ -5,10 +5,11 @@ select
   p.proname,
   p.proargtypes[0],
   p.prorettype
-from pg_proc p
+from pg_aggregate a
+join pg_proc p on p.oid = a.aggfnoid
 join pg_type t on t.oid = p.prorettype
 join pg_namespace n on n.oid = p.pronamespace
-where p.prokind = 'a'
+where a.aggkind = 'n'
   and p.pronargs = 1
   and t.typtype = 'd'
   and strpos(t.typname, '/') > 1
