@@ -30,9 +30,11 @@ func (h *Handler) explain(c echo.Context, p *planner, path string, statement *co
 	flight := h.flight(c.Request(), p, path, statement, request, principal)
 	flight.Steps = []store.Step{{Statement: explaining.Statement, Params: params, Sink: &lines}}
 	flight.Rollback = !flight.Session.ReadOnly
+	h.clock(c).lap(lapPlan)
 	if err := h.db.Run(c.Request().Context(), &flight); err != nil {
 		return err
 	}
+	h.clock(c).lap(lapTransaction)
 	return h.writePlan(c, request, f, lines.text)
 }
 
@@ -56,6 +58,10 @@ func (h *Handler) writePlan(c echo.Context, request *query.Request, f *format, b
 	}
 	if request.Action == query.Read && len(header["Vary"]) == 0 {
 		header.Set("Vary", "Accept, Prefer, Range")
+	}
+	if times := h.clock(c); times != nil {
+		times.lap(lapResponse)
+		header.Set("Server-Timing", times.header())
 	}
 	if c.Request().Method == http.MethodHead {
 		c.Response().WriteHeader(http.StatusOK)

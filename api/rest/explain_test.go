@@ -120,3 +120,21 @@ func TestAPlanIsThatOfTheRequestsOwnStatement(t *testing.T) {
 		t.Errorf("the settings of the role do not hold: %s", got)
 	}
 }
+
+// What is checked before each statement is checked before a plan is shown too, and a plan is an answer like others.
+func TestPlansFollowWhatHoldsForEachRequest(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, `
+		create table item (id int primary key);
+		create function gate() returns void language plpgsql as $$ begin
+		  if current_setting('request.headers', true)::json->>'x-gate' = 'shut' then raise sqlstate 'PT402' using message = 'Pay first'; end if;
+		end $$;`+open, func(settings *api.Settings) {
+		settings.RestPlan, settings.ServerTiming, settings.RestPreRequest = true, true, "public.gate"
+	})
+	plan := "Accept: application/vnd.pgrst.plan; options=analyze"
+	run(t, s, []exchange{
+		{name: "open", path: "item", headers: []string{plan}, status: 200, has: []string{"actual time"}, header: []string{"Server-Timing: any", "Vary: Accept, Prefer, Range"}},
+		{name: "shut", path: "item", headers: []string{plan, "X-Gate: shut"}, status: 402, has: []string{"Pay first"}},
+		{name: "without a filter", method: "DELETE", path: "item", headers: []string{plan}, status: 400, has: []string{"must name them"}},
+	})
+}
