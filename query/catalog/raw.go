@@ -55,6 +55,7 @@ type RawColumn struct {
 	Generated bool
 	Identity  byte
 	Comment   string
+	Writable  bool
 }
 
 // RawKey is a primary key or unique constraint.
