@@ -81,12 +81,7 @@ func (c *connection) resolve(f *Flight, anew bool) {
 // queue encodes all requests of a flight and notes the replies to expect.
 func (c *connection) queue(f *Flight, t transaction) {
 	c.start()
-	// Nothing before these can fail, so each is surely carried out.
-	for _, name := range c.statements.closing {
-		c.encode(&pgproto3.Close{ObjectType: 'S', Name: name})
-		c.replies = append(c.replies, reply{kind: closeReply})
-	}
-	c.statements.closing = c.statements.closing[:0]
+	c.queueClosing()
 	if t.begin != "" {
 		c.command(t.begin, reply{})
 	}
@@ -121,6 +116,16 @@ func (c *connection) queue(f *Flight, t transaction) {
 	c.queueCleaning(true, f.Calls)
 	c.sync()
 	c.postpone(flight)
+}
+
+// queueClosing queues the end of the statements that nobody will use again. Nothing may stand before them that can fail,
+// so that each is surely carried out.
+func (c *connection) queueClosing() {
+	for _, name := range c.statements.closing {
+		c.encode(&pgproto3.Close{ObjectType: 'S', Name: name})
+		c.replies = append(c.replies, reply{kind: closeReply})
+	}
+	c.statements.closing = c.statements.closing[:0]
 }
 
 func endCommand(rollback bool) string {
