@@ -42,6 +42,7 @@ func (s *Server) handler() http.Handler {
 		Schemas: s.settings.Schemas, ExtraSearchPath: s.settings.ExtraSearchPath, MaxRows: s.settings.MaxRows,
 		Aggregates: s.settings.RestAggregates, LegacyTargetNames: s.settings.LegacyTargetNames,
 		RequireFilters: s.settings.RequireFilters, AnswerMemory: int64(s.settings.AnswerMemory), Prefix: "/rest/v1",
+		TransactionTimeout: s.settings.StatementTimeout, IdempotencyRetention: s.settings.idempotencyRetention(),
 	})
 	public.Any("/rest/v1", restHandler.Serve)
 	public.Any("/rest/v1/*", restHandler.Serve)

@@ -37,12 +37,14 @@ type Settings struct {
 	PoolTimeout      time.Duration `flag:"pool-timeout" default:"10s" help:"longest wait for a connection before the answer is 504"`
 	StatementTimeout time.Duration `flag:"statement-timeout" default:"60s" help:"longest run of one statement of a request; 0: PostgreSQL's own setting"`
 
-	Schemas           []string `flag:"schemas" default:"public" help:"exposed schemas, comma-separated; the first is the default"`
-	ExtraSearchPath   []string `flag:"extra-search-path" default:"public,extensions" help:"schemas searched behind the request's own, comma-separated"`
-	MaxRows           int64    `flag:"max-rows" default:"1000" help:"most rows a read returns when nothing smaller is asked; 0: no cap"`
-	RestAggregates    bool     `flag:"rest-aggregates" default:"false" help:"allow aggregate functions in select"`
-	LegacyTargetNames bool     `flag:"rest-legacy-target-names" default:"true" help:"let an aliased embed be addressed by its relation's name too"`
-	RequireFilters    bool     `flag:"require-filters" default:"true" help:"refuse PATCH and DELETE without a filter for the anonymous role"`
+	Schemas              []string      `flag:"schemas" default:"public" help:"exposed schemas, comma-separated; the first is the default"`
+	ExtraSearchPath      []string      `flag:"extra-search-path" default:"public,extensions" help:"schemas searched behind the request's own, comma-separated"`
+	MaxRows              int64         `flag:"max-rows" default:"1000" help:"most rows a read returns when nothing smaller is asked; 0: no cap"`
+	RestAggregates       bool          `flag:"rest-aggregates" default:"false" help:"allow aggregate functions in select"`
+	LegacyTargetNames    bool          `flag:"rest-legacy-target-names" default:"true" help:"let an aliased embed be addressed by its relation's name too"`
+	RequireFilters       bool          `flag:"require-filters" default:"true" help:"refuse PATCH and DELETE without a filter for the anonymous role"`
+	RestIdempotency      bool          `flag:"rest-idempotency" default:"false" help:"answer a write that repeats its Idempotency-Key with the first answer, which is kept in the database"`
+	IdempotencyRetention time.Duration `flag:"rest-idempotency-retention" default:"24h" help:"how long such answers are kept"`
 
 	JWTSecret    auth.Secret `flag:"jwt-secret" env:"JWT_SECRET" help:"HS256 secret, 32 bytes or more; empty: generated once and kept in the database"`
 	JWTRoleClaim string      `flag:"jwt-role-claim" default:"$.role" help:"where the role stands in a token (RFC 9535 member path)"`
@@ -258,6 +260,9 @@ func (s *Settings) Check() error {
 			return &SettingError{"schemas", fmt.Sprintf("the schema %s must not be exposed", schema)}
 		}
 	}
+	if s.RestIdempotency && s.IdempotencyRetention < time.Second {
+		return &SettingError{"rest-idempotency-retention", fmt.Sprintf("%s is less than a second", s.IdempotencyRetention)}
+	}
 	if s.JWTSecret != "" && len(s.JWTSecret) < auth.MinSecretLength {
 		return &SettingError{"jwt-secret", fmt.Sprintf("it has %d bytes, %d are the least (RFC 7518 §3.2)", len(s.JWTSecret), auth.MinSecretLength)}
 	}
@@ -318,6 +323,14 @@ func (s *Settings) CheckDatabaseURL() error {
 // autoconfirm tells whether a sign-up needs no confirmation.
 func (s *Settings) autoconfirm() bool {
 	return s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == ""
+}
+
+// idempotencyRetention is how long answers are kept for their Idempotency-Key, 0 when none are.
+func (s *Settings) idempotencyRetention() time.Duration {
+	if !s.RestIdempotency {
+		return 0
+	}
+	return s.IdempotencyRetention
 }
 
 // urlFile holds, in the data folder, the address of the server that runs over it.

@@ -3,6 +3,9 @@
 // A request walks through request.go and payload.go (HTTP to query.Request), planner.go (request and catalog to a
 // compiled statement), session.go (who asks), store (one flight to PostgreSQL), answer.go with row.go, status.go
 // and headers.go (rows to HTTP); errors.go is the one place where anything that stops it becomes its answer.
+//
+// batch.go has the requests that are several in one transaction, idempotency.go those that may be sent twice; both
+// walk the same way (operation.go) side by side (together.go).
 package rest
 
 import (
@@ -34,6 +37,10 @@ type Options struct {
 	RequireFilters    bool  // refuse PATCH and DELETE without a filter for the anonymous role
 	AnswerMemory      int64 // most bytes of an answer held back until its transaction has committed
 	Prefix            string
+	// TransactionTimeout bounds the whole of a transaction that takes several exchanges, 0 for not at all.
+	TransactionTimeout time.Duration
+	// IdempotencyRetention is how long the answers to requests with an Idempotency-Key are kept; 0 ignores the header.
+	IdempotencyRetention time.Duration
 }
 
 // Handler serves requests under one prefix.
@@ -99,8 +106,14 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 	if r.Method == http.MethodOptions {
 		return h.answerOptions(c, p.catalog, path)
 	}
+	if isBatch(r, path) {
+		return h.serveBatch(c, p, principal)
+	}
 	if path == "" || path == "/" {
 		return failure(http.StatusNotFound, "PGRST126", "Root endpoint metadata is disabled")
+	}
+	if h.options.IdempotencyRetention > 0 && r.Header[idempotencyKey] != nil && writes(r.Method) {
+		return h.serveOnce(c, p, path, principal)
 	}
 	q := h.queries.Get().(*query.Query)
 	defer h.queries.Put(q)
@@ -142,6 +155,25 @@ func (h *Handler) permit(request *query.Request, principal *auth.Principal, c *c
 
 // run compiles, asks the database and answers.
 func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Request, formats []format, principal *auth.Principal) error {
+	a := h.answers.Get().(*answer)
+	defer h.answers.Put(a)
+	defer a.release()
+	var flight store.Flight
+	if err := h.prepare(a, &flight, c, p, path, request, formats, principal); err != nil {
+		return err
+	}
+	if a.statement.Nothing {
+		return a.finishEmpty()
+	}
+	if err := h.db.Run(c.Request().Context(), &flight); err != nil {
+		return err
+	}
+	return a.finish()
+}
+
+// prepare compiles a request and fills in the flight that gives its answer. There is none to fly when the statement has
+// nothing to do.
+func (h *Handler) prepare(a *answer, flight *store.Flight, c echo.Context, p *planner, path string, request *query.Request, formats []format, principal *auth.Principal) error {
 	statement, err := h.compile(p, request)
 	if err != nil {
 		return err
@@ -150,26 +182,18 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 	if err != nil {
 		return err
 	}
-	a := h.answers.Get().(*answer)
-	defer h.answers.Put(a)
 	a.reset(h, c, p, statement, request, f)
-	defer a.release()
 	if statement.Nothing {
-		return a.finishEmpty()
+		return nil
 	}
-	flight := store.Flight{
+	*flight = store.Flight{
 		Session: h.session(c.Request(), path, principal, request, p.catalog, statement.routine),
 		Check:   a.check(),
 		Calls:   request.Action == query.Call,
 	}
 	flight.Session.ReadOnly = request.Action == query.Read || statement.ReadOnly || c.Request().Method != http.MethodPost && request.Action == query.Call
-	if flight.Steps, err = a.steps(p.catalog); err != nil {
-		return err
-	}
-	if err := h.db.Run(c.Request().Context(), &flight); err != nil {
-		return err
-	}
-	return a.finish()
+	flight.Steps, err = a.steps(p.catalog)
+	return err
 }
 
 // refuse writes an error's answer.
