@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Transaction says how several flights are kept together.
@@ -23,6 +24,7 @@ type Tx struct {
 	calls   bool  // a flight called a routine
 	failure error // after one nothing more is sent
 
+	cleaned   bool // the cleaning rode with the only exchange
 	outdated  bool // a statement prepared earlier no longer fits the database
 	committed bool
 
@@ -116,7 +118,7 @@ func (tx *Tx) Run(flights ...*Flight) error {
 }
 
 // Commit sends the last flights and commits. The COMMIT rides along, which makes one round trip of it, unless a flight
-// has a Check or a statement that was never described on this connection (see StaleError). It may be called once.
+// has a Check or a statement that was never described on this connection (see StaleError). Nothing can be run behind it.
 func (tx *Tx) Commit(flights ...*Flight) error {
 	if tx.committed || tx.failure == nil && !tx.begun && len(flights) == 0 {
 		return tx.failure
@@ -167,26 +169,37 @@ func (tx *Tx) send(flights []*Flight, last bool) (ended bool, err error) {
 		return false, c.name(tx.ctx, err)
 	}
 	c.start()
-	c.queueClosing()
-	if !tx.begun {
+	c.queueClosing() // of those that went before, and not of what this exchange may push out of the cache
+	held := tx.resolve(flights)
+	ended = last && !held
+	implicit := ended && !tx.begun && tx.mayBeImplicit(flights)
+	if !tx.begun && !implicit {
 		begin, err := beginCommand(tx.options.Isolation)
 		if err != nil {
 			return false, err
 		}
 		c.command(begin, reply{})
 	}
-	ended = last
-	tx.entries, tx.ends = tx.entries[:0], tx.ends[:0]
+	entries := tx.entries
+	tx.ends = tx.ends[:0]
 	for i, f := range flights {
-		held := tx.queue(f, i == 0 && !tx.begun)
-		ended = ended && (!held || tx.options.ReadOnly)
+		tx.queue(f, entries[:len(f.Steps)], i == 0 && !tx.begun)
+		entries = entries[len(f.Steps):]
 		tx.ends = append(tx.ends, len(c.replies))
 	}
-	if ended {
+	if ended && !implicit {
 		c.command(endCommand(tx.options.Rollback), reply{})
 	}
 	c.sync()
-	tx.begun = true
+	if implicit {
+		// As behind any write: a transaction of its own, whose replies nobody waits for.
+		c.sinceLook++
+		exchange := len(c.replies)
+		c.queueCleaning(true, tx.calls)
+		c.sync()
+		c.postpone(exchange)
+	}
+	tx.begun, tx.cleaned = true, implicit
 	c.failedAt = -1
 	o, err := c.exchange(tx.ctx)
 	tx.outdated = err != nil && o.outdated
@@ -194,13 +207,43 @@ func (tx *Tx) send(flights []*Flight, last bool) (ended bool, err error) {
 	return ended, tx.named(err)
 }
 
-// queue queues a flight and tells whether the COMMIT must wait for what comes of it.
-func (tx *Tx) queue(f *Flight, first bool) (held bool) {
+// resolve finds the prepared statements of all flights and tells whether the COMMIT must wait for what comes of them.
+func (tx *Tx) resolve(flights []*Flight) (held bool) {
+	statements := tx.c.statements
+	tx.entries = tx.entries[:0]
+	for _, f := range flights {
+		held = held || f.Check != nil
+		for i := range f.Steps {
+			step := &f.Steps[i]
+			entry := statements.get(step.Statement, f.Session.Role)
+			if tx.anew && entry.described {
+				statements.drop(entry)
+				entry = statements.get(step.Statement, f.Session.Role)
+			}
+			held = held || step.Sink != nil && !entry.described
+			tx.entries = append(tx.entries, entry)
+		}
+		tx.calls = tx.calls || f.Calls
+	}
+	return held && !tx.options.ReadOnly // a read has nothing to undo
+}
+
+// mayBeImplicit says that a transaction of one exchange needs no BEGIN: its Sync commits, and an error undoes it.
+func (tx *Tx) mayBeImplicit(flights []*Flight) bool {
+	if tx.options.Isolation != "" || tx.options.Rollback && !tx.options.ReadOnly {
+		return false
+	}
+	return !slices.ContainsFunc(flights, tx.guards)
+}
+
+// guards says that a flight that must not write stands among others that do. Only the end of a subtransaction lets
+// those behind it write again.
+func (tx *Tx) guards(f *Flight) bool { return f.Session.ReadOnly && !tx.options.ReadOnly }
+
+// queue queues a flight.
+func (tx *Tx) queue(f *Flight, entries []*prepared, first bool) {
 	c := tx.c
-	held = f.Check != nil
-	tx.calls = tx.calls || f.Calls
-	// Only the end of a subtransaction lets those behind it write again.
-	guarded := f.Session.ReadOnly && !tx.options.ReadOnly
+	guarded := tx.guards(f)
 	if guarded {
 		c.command(`savepoint basalt`, reply{})
 	}
@@ -211,20 +254,11 @@ func (tx *Tx) queue(f *Flight, first bool) (held bool) {
 	}
 	c.applySettings(&f.Session)
 	for i := range f.Steps {
-		step := &f.Steps[i]
-		entry := c.statements.get(step.Statement, f.Session.Role)
-		if tx.anew && entry.described {
-			c.statements.drop(entry)
-			entry = c.statements.get(step.Statement, f.Session.Role)
-		}
-		held = held || step.Sink != nil && !entry.described
-		tx.entries = append(tx.entries, entry)
-		c.run(entry, step.Params, reply{sink: step.Sink})
+		c.run(entries[i], f.Steps[i].Params, reply{sink: f.Steps[i].Sink})
 	}
 	if guarded {
 		c.command(`release savepoint basalt`, reply{})
 	}
-	return held
 }
 
 // dropUncached takes note of the statements that one exchange has prepared and pushed out of the cache.
@@ -257,7 +291,8 @@ func (tx *Tx) end() {
 	if c.usable() && c.pg.TxStatus() != 'I' {
 		c.end("rollback")
 	}
-	if c.usable() && tx.begun {
-		c.clean(tx.calls)
+	if !c.usable() || !tx.begun || tx.cleaned && !c.cancelled || c.settle() != nil {
+		return
 	}
+	c.clean(tx.calls)
 }
