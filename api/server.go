@@ -125,6 +125,11 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		response := c.Response()
 		id := s.ids.of(c.Request().Header.Get("X-Request-Id"))
 		response.Header().Set("X-Request-Id", id)
+		if len(c.Request().TransferEncoding) > 0 {
+			// net/http drops a Content-Length that stood beside it. Where the two disagree a proxy in front of us may
+			// have read another end of the body: what it takes for the next request must not be served (RFC 9112 §6.1).
+			response.Header().Set("Connection", "close")
+		}
 		response.Writer = &patientWriter{ResponseWriter: response.Writer, patience: s.settings.WriteTimeout}
 		broken := true
 		defer func() {

@@ -299,18 +299,22 @@ func raisedAnswer(database *pgconn.PgError) *Error {
 		Status  *int              `json:"status"`
 		Headers map[string]string `json:"headers"`
 	}
-	bad := func(part string) *Error {
+	bad := func(details, hint string) *Error {
 		e := failure(http.StatusInternalServerError, "PGRST121", "Could not parse JSON in the \"RAISE SQLSTATE 'PGRST'\" error")
-		e.Details = text("Invalid JSON value for " + part)
-		e.Hint = text(`MESSAGE must be a JSON object with the keys "code" and "message", DETAIL one with "status" and "headers"`)
+		e.Details, e.Hint = text(details), text(hint)
 		return e
 	}
 	if json.Unmarshal([]byte(database.Message), &body) != nil || body.Code == nil || body.Message == nil {
-		return bad("MESSAGE")
+		return bad("Invalid JSON value for MESSAGE: '"+database.Message+"'",
+			"MESSAGE must be a JSON object with obligatory keys: 'code', 'message' and optional keys: 'details', 'hint'.")
 	}
 	if json.Unmarshal([]byte(database.Detail), &answer) != nil || answer.Status == nil || answer.Headers == nil ||
 		*answer.Status < 200 || *answer.Status > 599 {
-		return bad("DETAIL")
+		details := "Invalid JSON value for DETAIL: '" + database.Detail + "'"
+		if database.Detail == "" {
+			details = "DETAIL is missing in the RAISE statement"
+		}
+		return bad(details, "DETAIL must be a JSON object with obligatory keys: 'status', 'headers' and optional key: 'status_text'.")
 	}
 	e := &Error{Status: *answer.Status, Code: *body.Code, Message: *body.Message, Details: body.Details, Hint: body.Hint}
 	for name, value := range answer.Headers {

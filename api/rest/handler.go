@@ -1,11 +1,3 @@
-// Package rest serves /rest/v1: PostgREST's dialect over the exposed schemas.
-//
-// A request walks through request.go and payload.go (HTTP to query.Request), planner.go (request and catalog to a
-// compiled statement), session.go (who asks), store (one flight to PostgreSQL), answer.go with row.go, status.go
-// and headers.go (rows to HTTP); errors.go is the one place where anything that stops it becomes its answer.
-//
-// batch.go has the requests that are several in one transaction, idempotency.go those that may be sent twice; both
-// walk the same way (operation.go) side by side (together.go).
 package rest
 
 import (
@@ -144,13 +136,17 @@ func (h *Handler) permit(request *query.Request, principal *auth.Principal, c *c
 		e := failure(http.StatusUnauthorized, "22023", `role "`+principal.Role+`" does not exist`)
 		return e.header("WWW-Authenticate", "Bearer")
 	}
-	if h.options.RequireFilters && principal.Role == auth.RoleAnon && len(request.Query.Where) == 0 &&
-		(request.Action == query.Update || request.Action == query.Delete) {
+	if h.options.RequireFilters && principal.Role == auth.RoleAnon && len(request.Query.Where) == 0 && changesAll(request) {
 		e := failure(http.StatusBadRequest, "21000", "A request that changes rows must name them")
 		e.Hint = text("Add a filter such as id=eq.1")
 		return e
 	}
 	return nil
+}
+
+// changesAll says that a request without filters changes every row. An update by an empty body changes none.
+func changesAll(request *query.Request) bool {
+	return request.Action == query.Delete || request.Action == query.Update && len(request.Payload.Keys) > 0
 }
 
 // run compiles, asks the database and answers.

@@ -32,6 +32,7 @@ func (h *Handler) answerOptions(c echo.Context, model *catalog.Catalog, path str
 			return err
 		}
 	}
+	c.Response().Header().Set("Access-Control-Allow-Origin", "*")
 	c.Response().Header().Set("Allow", methods)
 	c.Response().WriteHeader(http.StatusOK)
 	return nil

@@ -1,0 +1,202 @@
+// Package rest serves /rest/v1: PostgREST's dialect over the exposed schemas.
+//
+// A request walks through request.go and payload.go (HTTP to query.Request), planner.go (request and catalog to a
+// compiled statement), session.go (who asks), store (one flight to PostgreSQL), answer.go with row.go, status.go
+// and headers.go (rows to HTTP); errors.go is the one place where anything that stops it becomes its answer.
+//
+// batch.go has the requests that are several in one transaction, idempotency.go those that may be sent twice; both walk
+// the same way, one operation beside the other (operation.go, together.go). reference.go and pointer.go put what one
+// operation has returned into another.
+//
+// The following tables list every feature of the dialect with the tests of this package that prove it.
+//
+// # Reads
+//
+//	feature                                                      proved by
+//	eq neq gt gte lt lte like ilike match imatch in is           TestEveryOperatorOfTheDialect
+//	isdistinct, arrays, ranges, jsonb: cs cd ov sl sr nxr nxl adj TestEveryOperatorOfTheDialect
+//	not before any operator                                      TestEveryOperatorOfTheDialect
+//	any and all                                                  TestQuantifiersCompareWithSeveralValues
+//	patterns: the star, wildcards of SQL, escapes                TestPatternsTranslateTheStarOnly
+//	random filters against plain SQL                             TestRandomFiltersFindTheRowsThatSQLFinds
+//	and, or, not, to any depth, with blanks                      TestConditionsCombineToAnyDepth
+//	fts plfts phfts wfts, configurations, text and JSON columns  TestFullTextSearch
+//	JSON paths in select, filter and order                       TestPathsIntoJSON TestNamesListsAndPaths
+//	casts, aliases, order of keys, columns of the system         TestColumnsCastsAndAliases
+//	the same key twice                                           TestNamesListsAndPaths
+//	computed columns                                             TestComputedColumns
+//	count as a column                                            TestCountIsAColumnOrARowCount
+//	order, nulls first and last, by alias and by path            TestOrderings
+//	quoted, mixed-case, reserved and Unicode names               TestNamesInEveryScriptAndSpelling TestNamesListsAndPaths
+//	long names                                                   TestLongNames
+//	reserved characters, escapes and encodings of values         TestValuesKeepEveryCharacter TestNamesListsAndPaths
+//	values as to_json writes them                                TestValuesKeepTheirDigitsAndForms
+//	aggregates, groups, casts before and after                   TestAggregates
+//	aggregates switched off                                      TestAggregatesCanBeForbidden
+//	limit, offset, Range, 206, 416, Content-Range                TestRangesOfRowsAndTotals TestReadingAnswersWithRangesCountsAndHeaders
+//	count=exact                                                  TestReadingAnswersWithRangesCountsAndHeaders
+//	count=planned, count=estimated                               TestPlannedAndEstimatedTotals
+//	the maximum of rows                                          TestMaxRowsCapsReadsAndNotWrites TestPlannedAndEstimatedTotals
+//	Content-Location, Vary                                       TestRangesOfRowsAndTotals
+//	HEAD                                                         TestReadingAnswersWithRangesCountsAndHeaders
+//	domain representations                                       TestDomainsMayHaveRepresentations
+//	rights on columns, inherited tables, dropped columns         TestRelationsAreReadAsTheirRightsAllow
+//	several schemas, Accept-Profile                              TestSeveralSchemas TestEmbedsStayInTheSchemaOfTheRequest
+//	OPTIONS                                                      TestOptionsTellsWhatARelationOrFunctionTakes
+//	bounds of a query string                                     TestVeryDeepAndVeryLongQueriesAreRefused
+//	words of clients never become SQL                            TestWordsOfClientsNeverBecomeSQL
+//	hidden names are no hints                                    TestHintsDoNotNameWhatIsNotExposed
+//	definitions that change                                      TestDefinitionsMayChangeUnderPreparedStatements
+//
+// # Embedding
+//
+//	feature                                                      proved by
+//	to one, to many, one to one, through junctions               TestEveryKindOfRelationship TestEmbeds
+//	keys of several columns, self references                     TestEveryKindOfRelationship TestEmbeds
+//	nested to any depth, aliased, of no columns                  TestEveryKindOfRelationship
+//	computed relationships                                       TestComputedRelationships
+//	views, views of views, materialized views                    TestViewsAreRelatedAsTheirTables
+//	partitioned tables                                           TestPartitionedTablesAreRelatedAsWholes
+//	across schemas                                               TestEmbedsStayInTheSchemaOfTheRequest
+//	hints: constraint, column, junction                          TestHintsChooseOneOfSeveralRelationships
+//	a constraint or column in place of the name                  TestHintsChooseOneOfSeveralRelationships
+//	PGRST201 with its choices                                    TestAmbiguousEmbedsListTheirChoices
+//	PGRST200 with its hint                                       TestEmbedsThatAreNotFound
+//	!inner and !left, with totals                                TestInnerAndLeftJoins
+//	filters, and/or, limits and order of embeds                  TestConditionsReachEveryLevelOfEmbedding TestRangesOfRowsAndTotals
+//	is.null and not.is.null on embeds, PGRST120                  TestNullFiltersOnEmbeds
+//	conditions across embeds                                     TestConditionsReachEveryLevelOfEmbedding
+//	ordering by an embed to one, PGRST118                        TestRowsAreOrderedByEmbeds
+//	addressing by alias, PGRST108, the deprecated name           TestEmbedsAreAddressedByTheirAliases
+//	spreads to one                                               TestSpreadsToOneMergeIntoTheParent
+//	spreads to many                                              TestSpreadsToManyMakeLists
+//	aggregates in embeds                                         TestAggregates
+//	aggregates through spreads, PGRST127                         TestAggregatesThroughSpreads
+//
+// # Writes
+//
+//	feature                                                      proved by
+//	insert                                                       TestInserting
+//	insert of CSV                                                TestInsertingCSV
+//	upsert                                                       TestUpserting
+//	PUT                                                          TestPutting
+//	PATCH                                                        TestPatching
+//	DELETE                                                       TestDeleting
+//	constraints checked at the commit                            TestConstraintsThatAreCheckedAtTheCommit
+//	row-level security                                           TestWritingUnderPolicies
+//
+// # Functions
+//
+//	feature                                                      proved by
+//	calls                                                        TestCallingFunctions
+//	response.headers and response.status                         TestFunctionsDecideAboutTheResponse
+//
+// # Media types
+//
+//	feature                                                      proved by
+//	negotiation, JSON, one object, nulls=stripped, CSV, NDJSON   TestMediaTypesOfReads
+//
+// # Preferences
+//
+//	feature                                                      proved by
+//	Preference-Applied                                           TestPreferencesAreAppliedAndToldInOrder
+//	timezone                                                     TestTimesFollowThePreferredTimeZone
+//
+// # Batches
+//
+// POST /rest/v1/ with the media type application/vnd.basalt.batch+json takes a JSON array of up to 100 operations:
+//
+//	{
+//	  "method": "POST",                        any method of the dialect
+//	  "path": "/items?select=sku",             a relation or /rpc/function, with the query as in a URL
+//	  "prefer": "return=representation",
+//	  "headers": {"accept": "text/csv"},       also accept-profile, content-profile, content-type, range, range-unit
+//	  "body": {"sku": "pen", "order_id": null},  JSON; a string where content-type says otherwise
+//	  "refs": {"/order_id": "$/0/body/0/id"}   places in the body (JSON pointers) with what belongs there
+//	}
+//
+// All run in one transaction, as whoever has sent the batch. The answer is 200 with an array of {"status", "headers",
+// "body"} in the same order; a body that is no JSON is a string, application/octet-stream in base64. If one fails,
+// nothing is done, and the answer is the status and the error that this operation would have been answered alone, with
+// its "index". An error that is no operation's own (a constraint checked at the commit, a lost connection) has none.
+//
+// A reference $/0/body/0/id is a JSON pointer (RFC 6901) into the array of answers, and leads into the body of an earlier
+// operation. In a path {$/0/body/0/id} stands for a whole value: column=eq.{…}, an element of column=in.({…}), or an
+// argument of a function. The braces are those of the path as it is sent: text that is percent-encoded is never taken
+// for a reference, nor is anything in a body. What a reference leads to becomes a value after the query was parsed, so
+// that it can never be structure. One that leads nowhere is 400 with the code BSLT101 and the index of its operation.
+//
+// SQL sees each operation as a request of its own: request.method, request.path and what it sets itself are those of
+// the operation; triggers that are deferred to the commit see the last one's. A batch takes one round trip to PostgreSQL,
+// and one more behind each operation whose values another needs. Its COMMIT rides along unless an answer might still
+// turn out to be an error: one that is bounded, counted against max-affected, or decided about by functions.
+//
+//	refusal                                                      status and code
+//	the body is not a batch, or beyond a bound                   400 BSLT100
+//	a reference that cannot be used                              400 BSLT101
+//	answers beyond --answer-memory                               413 54000
+//	longer than --statement-timeout as a whole                   500 57014
+//
+//	feature                                                      proved by
+//	each operation is answered as a request of its own           TestABatchAnswersEachOperationAsItsOwnRequestWouldBe
+//	all or nothing                                               TestABatchWithAFailureAtAnyPlaceLeavesNothing
+//	references                                                   TestOperationsUseWhatEarlierOnesReturned
+//	refusals, with the index                                     TestABatchThatCannotBeDoneIsRefused
+//	bounds                                                       TestTheAnswersOfABatchAreBoundedTogether
+//	row-level security                                           TestPoliciesHoldForRandomRequests TestNoAnswerHoldsASecretOfAnother
+//
+// # Idempotency keys
+//
+// With --rest-idempotency a POST, PATCH, PUT, DELETE or batch with the header Idempotency-Key (1 to 255 printable
+// characters of ASCII) is done once: whoever sends it again within --rest-idempotency-retention gets the first answer
+// (status, headers, a body of at most 1 MiB) with Idempotency-Replayed: true. Claim, write and answer are one transaction:
+// a request that failed has left nothing and may be sent again, and a server that dies in between has done nothing. One
+// that is sent again too early waits for the first, ten seconds at most.
+//
+// A key belongs to its caller: the role and the subject of the token, whatever token that is. Those without a subject
+// are told apart by their API key and the other claims. So all anonymous callers of a project share their keys, and the
+// answer is given to the very same request only: somebody who guesses another's key must know its path, headers and body
+// too, and learns no more than that the key is taken. Keys should be random all the same.
+//
+//	refusal                                                      status and code
+//	a key that is malformed or given twice                       400 BSLT200
+//	a key of another request (method, path, query, profile,      422 BSLT201
+//	preferences, media types, body)
+//	the first request has not ended in time                      409 BSLT202
+//	an answer too large to be kept (nothing was done)            413 BSLT203
+//
+//	feature                                                      proved by
+//	every kind of write is done once                             TestARequestThatIsSentAgainIsDoneOnce
+//	keys of one caller and one request                           TestAKeyIsForOneRequestOfOneCaller
+//	failures may be sent again                                   TestARequestThatFailedMayBeSentAgain
+//	repetitions wait                                             TestRepetitionsThatComeEarlyWaitForTheFirst
+//	answers expire                                               TestKeptAnswersExpire
+//	the table is out of reach                                    TestNoRoleOfTheAPIReachesTheKeptAnswers
+//
+// # Differences from PostgREST
+//
+// Reads and embedding differ in these points:
+//
+//   - Keys stand in answers, and columns in CSV, where select has them; PostgREST puts embeds behind columns. The order
+//     is the client's to choose, and JSON's readers do not mind.
+//   - Text behind a complete list, group or word (in.(1)x, or=(a.eq.1)x, is.nullx) is refused with PGRST100; PostgREST
+//     drops it, so that a filter which was cut or glued together by mistake finds other rows than it says.
+//   - Blanks at the ends of bare values in lists and groups do not count; PostgREST keeps some of them. Values whose
+//     blanks count are quoted.
+//   - A filter other than null on an embed without a column of its name is refused with PGRST120; PostgREST lets
+//     PostgreSQL look for the column. The answer tells what is wrong. is.not_null means the same as not.is.null.
+//   - An alias longer than 63 bytes is not cut: it never becomes a name of PostgreSQL's.
+//   - A related order may name a column of the embed that is not shown; PostgREST knows those shown only.
+//   - Junctions of a relation with itself and one-to-one references to itself can be embedded by their hints; PostgREST
+//     has no way to name them.
+//   - The exact total of groups counts groups; PostgREST counts the rows behind them once there is a limit. The total
+//     has to fit Content-Range.
+//   - Without a maximum of rows count=estimated is exact; PostgREST gives the greater one of total and estimate.
+//   - Content-Location keeps parameters of one name apart and escapes the relation's name; PostgREST joins them with
+//     commas, which asks for something else.
+//   - A negative limit of an embed is 416 with PGRST103 as at the top level; PostgREST leaves it to PostgreSQL (2201W).
+//   - Range: 0--1 and the like are 416 with PGRST103; PostgREST passes over them.
+//   - Queries have bounds (levels, filters, items, embeds, sort keys), beyond which they are refused with PGRST100:
+//     planning must not cost more than a request may.
+//   - The Warning header about a deprecated name tells the embed and its alias, in words of its own.
+package rest
