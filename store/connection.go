@@ -42,6 +42,7 @@ type connection struct {
 	failedAt int
 	columns  Columns // of the statement whose rows are read
 	entries  []*prepared
+	before   *prepared // of the session, nil for none
 	params   [][]byte
 	bind     pgproto3.Bind
 	formats  [1]int16

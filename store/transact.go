@@ -131,11 +131,17 @@ func (tx *Tx) Commit(flights ...*Flight) error {
 	return err
 }
 
-// conclude sends the COMMIT by itself.
+// conclude sends the end by itself. It is waited for even when the caller has left, so that it is known.
 func (tx *Tx) conclude() error {
-	if tx.failure = tx.ctx.Err(); tx.failure == nil {
-		tx.failure = tx.c.end(endCommand(tx.options.Rollback))
+	if tx.failure = tx.ctx.Err(); tx.failure != nil {
+		return tx.failure
 	}
+	ctx, stop := context.WithTimeout(context.Background(), commitPatience)
+	defer stop()
+	tx.c.start()
+	tx.queueEnd()
+	tx.c.sync()
+	_, tx.failure = tx.c.exchange(ctx)
 	return tx.failure
 }
 
@@ -183,12 +189,11 @@ func (tx *Tx) send(flights []*Flight, last bool) (ended bool, err error) {
 	entries := tx.entries
 	tx.ends = tx.ends[:0]
 	for i, f := range flights {
-		tx.queue(f, entries[:len(f.Steps)], i == 0 && !tx.begun)
-		entries = entries[len(f.Steps):]
+		entries = tx.queue(f, entries, i == 0 && !tx.begun)
 		tx.ends = append(tx.ends, len(c.replies))
 	}
 	if ended && !implicit {
-		c.command(endCommand(tx.options.Rollback), reply{})
+		tx.queueEnd()
 	}
 	c.sync()
 	if implicit {
@@ -209,18 +214,15 @@ func (tx *Tx) send(flights []*Flight, last bool) (ended bool, err error) {
 
 // resolve finds the prepared statements of all flights and tells whether the COMMIT must wait for what comes of them.
 func (tx *Tx) resolve(flights []*Flight) (held bool) {
-	statements := tx.c.statements
 	tx.entries = tx.entries[:0]
 	for _, f := range flights {
 		held = held || f.Check != nil
+		if f.Session.Before != nil {
+			tx.entries = append(tx.entries, tx.c.entry(f.Session.Before, f.Session.Role, tx.anew))
+		}
 		for i := range f.Steps {
-			step := &f.Steps[i]
-			entry := statements.get(step.Statement, f.Session.Role)
-			if tx.anew && entry.described {
-				statements.drop(entry)
-				entry = statements.get(step.Statement, f.Session.Role)
-			}
-			held = held || step.Sink != nil && !entry.described
+			entry := tx.c.entry(f.Steps[i].Statement, f.Session.Role, tx.anew)
+			held = held || f.Steps[i].Sink != nil && !entry.described
 			tx.entries = append(tx.entries, entry)
 		}
 		tx.calls = tx.calls || f.Calls
@@ -240,8 +242,8 @@ func (tx *Tx) mayBeImplicit(flights []*Flight) bool {
 // those behind it write again.
 func (tx *Tx) guards(f *Flight) bool { return f.Session.ReadOnly && !tx.options.ReadOnly }
 
-// queue queues a flight.
-func (tx *Tx) queue(f *Flight, entries []*prepared, first bool) {
+// queue queues a flight, whose statements come first among the entries, and gives those of the others.
+func (tx *Tx) queue(f *Flight, entries []*prepared, first bool) []*prepared {
 	c := tx.c
 	guarded := tx.guards(f)
 	if guarded {
@@ -253,12 +255,25 @@ func (tx *Tx) queue(f *Flight, entries []*prepared, first bool) {
 		c.command(`reset all`, reply{}) // what the flight before has set is none of this one's
 	}
 	c.applySettings(&f.Session)
+	if f.Session.Before != nil {
+		c.runBefore(entries[0])
+		entries = entries[1:]
+	}
 	for i := range f.Steps {
 		c.run(entries[i], f.Steps[i].Params, reply{sink: f.Steps[i].Sink})
 	}
 	if guarded {
 		c.command(`release savepoint basalt`, reply{})
 	}
+	return entries[len(f.Steps):]
+}
+
+// queueEnd queues the end of the transaction.
+func (tx *Tx) queueEnd() {
+	if tx.options.Rollback && !tx.options.ReadOnly {
+		tx.c.command(checkConstraints, reply{}) // a commit would have told what they refuse
+	}
+	tx.c.command(endCommand(tx.options.Rollback), reply{})
 }
 
 // dropUncached takes note of the statements that one exchange has prepared and pushed out of the cache.

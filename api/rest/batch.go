@@ -18,6 +18,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"basalt/auth"
+	"basalt/query"
 )
 
 // batchType is the media type of batches and of the answers to them.
@@ -64,7 +65,7 @@ func isBatch(r *http.Request, path string) bool {
 // serveBatch answers a batch: all of its operations are done, or none is.
 func (h *Handler) serveBatch(c echo.Context, p *planner, principal *auth.Principal) error {
 	r := c.Request()
-	prefer, err := preferences(r.Header["Prefer"])
+	prefer, err := preferences(r.Header["Prefer"], h.options.End)
 	if err != nil {
 		return err
 	}
@@ -75,8 +76,9 @@ func (h *Handler) serveBatch(c echo.Context, p *planner, principal *auth.Princip
 	if err != nil {
 		return err
 	}
-	t := &together{handler: h, context: c, principal: principal, planner: p, batch: true}
-	_ = prefer
+	t := &together{handler: h, context: c, principal: principal, planner: p, batch: true, rollback: h.options.End.rollsBack(&prefer)}
+	ended := query.Preferences{Transaction: prefer.Transaction, MaxAffected: -1}
+	t.applied = string(ended.AppendApplied(nil, query.Read, false))
 	if err := t.readOperations(body); err != nil {
 		return t.explain(err)
 	}
@@ -86,7 +88,7 @@ func (h *Handler) serveBatch(c echo.Context, p *planner, principal *auth.Princip
 	if err := t.run(); err != nil {
 		return t.explain(err)
 	}
-	return t.answer.send(c.Response())
+	return t.send(&t.answer)
 }
 
 // explain turns an error that is about an operation into its answer, which names the operation.
@@ -95,7 +97,7 @@ func (t *together) explain(err error) error {
 	if !errors.As(err, &about) || t.context.Request().Context().Err() != nil {
 		return err
 	}
-	e := *translate(about.err, t.principal.Role == auth.RoleAnon)
+	e := *translate(about.err, t.handler.anonymous(t.principal))
 	unmark(&e, about.operation.marks)
 	if t.batch {
 		e.Index = &about.operation.index
@@ -126,6 +128,9 @@ func (t *together) finishAnswer() error {
 		"Content-Type":   {batchType},
 		"Content-Length": {strconv.Itoa(len(list))},
 	}}
+	if t.applied != "" {
+		t.answer.header.Set("Preference-Applied", t.applied)
+	}
 	return nil
 }
 

@@ -102,7 +102,7 @@ func (t *together) runOnce(path string, body []byte) error {
 	for range claimTries {
 		err := t.run()
 		if err == nil {
-			return t.answer.send(t.context.Response())
+			return t.send(&t.answer)
 		}
 		var claim *claimError
 		if !errors.As(err, &claim) || !claim.mayBeAnswered() {
@@ -149,23 +149,26 @@ func (t *together) readOnce(path string, body []byte) (*once, error) {
 
 // callerOf gives a digest of who a request comes from.
 func callerOf(r *http.Request, p *auth.Principal) []byte {
-	if p.Subject != "" {
+	if p.Subject != "" && !p.Foreign {
 		return digest(p.Role, p.Subject)
+	}
+	var claims map[string]json.RawMessage
+	_ = json.Unmarshal([]byte(p.Claims), &claims) // they are an object; others have none that count
+	if p.Subject != "" {
+		return digest(p.Role, p.Subject, string(claims["iss"]))
 	}
 	key := r.Header.Get("Apikey")
 	if key == "" {
 		key = KeyParameter(r.URL.RawQuery)
 	}
-	var claims map[string]json.RawMessage
-	_ = json.Unmarshal([]byte(p.Claims), &claims) // they are an object; others have none that count
 	for _, ofThisToken := range []string{"exp", "iat", "nbf", "jti"} {
 		delete(claims, ofThisToken)
 	}
-	rest, err := json.Marshal(claims)
+	lasting, err := json.Marshal(claims)
 	if err != nil {
-		rest = []byte(p.Claims)
+		lasting = []byte(p.Claims)
 	}
-	return digest(p.Role, "", key, string(rest))
+	return digest(p.Role, "", key, string(lasting))
 }
 
 func list(r *http.Request, name string) string { return strings.Join(r.Header[name], ", ") }
@@ -301,5 +304,5 @@ func (t *together) replay(kept *keptAnswer) error {
 		return e
 	}
 	kept.answer.header.Set("Idempotency-Replayed", "true")
-	return kept.answer.send(t.context.Response())
+	return t.send(&kept.answer)
 }

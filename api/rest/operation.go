@@ -86,6 +86,9 @@ func (t *together) prepare(o *operation, values map[string]json.RawMessage) erro
 	if err != nil {
 		return err
 	}
+	if t.batch {
+		request.Prefer.Transaction = query.TransactionUnset // it is the batch's to say
+	}
 	if err := setMarks(request.Query, o.marks, values); err != nil {
 		return err
 	}

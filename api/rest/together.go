@@ -21,8 +21,9 @@ type together struct {
 	principal  *auth.Principal
 	planner    *planner
 	operations []*operation
-	rollback   bool
-	once       *once // nil without an Idempotency-Key
+	rollback   bool   // of a batch: nothing is kept
+	applied    string // of a batch: the preferences that were heeded
+	once       *once  // nil without an Idempotency-Key
 	batch      bool
 	wanted     place // what references lead to, below the index of the operation
 
@@ -60,7 +61,7 @@ func (t *together) run() error {
 }
 
 func (t *together) attempt(ctx context.Context) error {
-	options := store.Transaction{ReadOnly: t.once == nil, Rollback: t.rollback}
+	options := store.Transaction{ReadOnly: t.once == nil}
 	flights := t.once != nil
 	for _, o := range t.operations {
 		if err := t.prepare(o, nil); err != nil {
@@ -72,9 +73,13 @@ func (t *together) attempt(ctx context.Context) error {
 		flights = true
 		session := &o.flight.Session
 		options.ReadOnly = options.ReadOnly && session.ReadOnly
+		options.Rollback = o.flight.Rollback
 		if options.Isolation != "serializable" && session.Isolation != "" {
 			options.Isolation = session.Isolation
 		}
+	}
+	if t.batch {
+		options.Rollback = t.rollback
 	}
 	t.worked = false
 	if !flights { // there is nothing to ask PostgreSQL
@@ -126,14 +131,26 @@ func (t *together) work(tx *store.Tx) error {
 	return tx.Commit(kept, &store.Flight{Session: t.lastSession()})
 }
 
-// lastSession is that of the last operation which PostgreSQL has seen.
+// lastSession is that of the last operation which PostgreSQL has seen, without what ran before it.
 func (t *together) lastSession() store.Session {
 	for _, o := range slices.Backward(t.operations) {
 		if len(o.flight.Steps) > 0 {
-			return o.flight.Session
+			session := o.flight.Session
+			session.Before = nil
+			return session
 		}
 	}
 	return store.Session{}
+}
+
+// send sends an answer to the whole.
+func (t *together) send(answer *recorder) error {
+	response := t.context.Response()
+	if times := t.handler.clock(t.context); times != nil {
+		times.lap(lapTransaction)
+		response.Header().Set("Server-Timing", times.header())
+	}
+	return answer.send(response)
 }
 
 // restart forgets what a transaction before has brought.

@@ -24,7 +24,7 @@ before(async () => {
 after(() => basalt?.stop())
 
 test('the helper is short', () => {
-  assert.ok(helper.trim().split('\n').length <= 14)
+  assert.ok(helper.trim().split('\n').length <= 10)
 })
 
 test('later operations use what earlier ones returned', async () => {
