@@ -339,3 +339,74 @@ func TestTheAnswersOfABatchAreBoundedTogether(t *testing.T) {
 		t.Errorf("%d rows are there (%v)", rows, err)
 	}
 }
+
+func TestABatchMayBeTriedWithoutKeepingIt(t *testing.T) {
+	s := startShop(t, func(s *api.Settings) { s.RestTxEnd = "commit-allow-override"; s.RestIdempotency = true })
+	const operations = `[
+		{"method":"POST","path":"/orders?select=customer","prefer":"return=representation,tx=commit","body":{"customer":"ada"}},
+		{"method":"GET","path":"/orders?select=customer"}]`
+	for range 2 {
+		answer, answers := batch(t, s, operations, s.Service(), "Prefer: tx=rollback", key("try"))
+		if answers == nil || string(answers[1].Body) != `[{"customer":"ada"}]` || answers[0].Headers["preference-applied"] != "return=representation" ||
+			answer.Header.Get("Preference-Applied") != "tx=rollback" || answer.Header.Get(replayed) != "" {
+			t.Errorf("%d %v %s", answer.Status, answer.Header, answer.Body)
+		}
+	}
+	if answer, _ := batch(t, s, `[{"method":"POST","path":"/late","body":{"id":1,"ref":2}}]`, s.Service(), "Prefer: tx=rollback"); answer.Status != http.StatusConflict {
+		t.Errorf("%d %s", answer.Status, answer.Body)
+	}
+	if n := count(t, s, "orders"); n != 0 {
+		t.Errorf("%d orders are kept", n)
+	}
+	if answer, answers := batch(t, s, operations, s.Service()); answers == nil || answer.Header.Get("Preference-Applied") != "" {
+		t.Errorf("%d %s", answer.Status, answer.Body)
+	}
+	if n := count(t, s, "orders"); n != 1 {
+		t.Errorf("%d orders are kept", n)
+	}
+}
+
+func TestEachOperationRunsWhatRunsBeforeARequest(t *testing.T) {
+	s := apitest.Start(t, shopSchema+`
+create table visits (path text);
+grant insert on visits to anon, service_role;
+create function visit() returns void language plpgsql as $$ begin
+  insert into visits values (current_setting('request.path'));
+  if current_setting('request.path') = '/late' then
+    raise sqlstate 'PT403' using message = 'not here';
+  end if;
+end $$;`, func(s *api.Settings) { s.RestPreRequest = "public.visit"; s.RestIdempotency = true })
+	const operations = `{"method":"POST","path":"/orders","body":{"customer":"ada"}},{"method":"POST","path":"/rpc/place","body":{"customer":"bob"}}`
+	if answer, answers := batch(t, s, `[`+operations+`]`, s.Service(), key("k")); answers == nil {
+		t.Fatalf("%d %s", answer.Status, answer.Body)
+	}
+	if n := count(t, s, "visits"); n != 2 {
+		t.Errorf("%d visits", n)
+	}
+	answer, _ := batch(t, s, `[`+operations+`,{"method":"POST","path":"/late","body":{"id":1}}]`, s.Service())
+	if answer.Status != http.StatusForbidden || !strings.Contains(answer.Body, `"index":2`) {
+		t.Errorf("%d %s", answer.Status, answer.Body)
+	}
+	if n := count(t, s, "visits"); n != 2 {
+		t.Errorf("%d visits", n)
+	}
+}
+
+// A batch works on while the database's definitions change under it, and its statements with them.
+func TestABatchMeetsDefinitionsThatChanged(t *testing.T) {
+	s := startShop(t, func(s *api.Settings) { s.PoolSize = 1 })
+	const operations = `[{"method":"POST","path":"/orders?select=*","prefer":"return=representation","body":{"customer":"ada"}},
+		{"method":"GET","path":"/orders?id=eq.{$/0/body/0/id}"}]`
+	for i := range 3 {
+		if i > 0 {
+			s.Database.Exec(t, fmt.Sprintf(`create type mood%[1]d as enum ('fine'); alter table orders add column mood%[1]d mood%[1]d not null default 'fine'`, i))
+		}
+		answer, answers := batch(t, s, operations, s.Service())
+		if answers == nil {
+			t.Fatalf("%d %s", answer.Status, answer.Body)
+		}
+		if n := count(t, s, "orders"); n != i+1 {
+			t.Fatalf("%d orders after %d batches", n, i+1)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -142,49 +143,66 @@ func (s *markSetter) whole(ref query.Ref) error {
 	return nil
 }
 
-// elements sets the elements of a list that are marks.
+// elements sets the elements of a list that are marks. The list becomes an array in PostgreSQL's own spelling, where it
+// cannot be mistaken what is an element.
 func (s *markSetter) elements(ref query.Ref) error {
-	list := s.query.Values[ref]
-	var b strings.Builder
-	for {
-		m, at := s.firstMark(list)
-		if m == nil {
-			break
-		}
-		before, after := list[:at], list[at+len(m.text):]
-		if strings.HasSuffix(before, `"`) && strings.HasPrefix(after, `"`) {
-			before, after = before[:len(before)-1], after[1:]
-		}
-		left, right := strings.TrimRight(before, " "), strings.TrimLeft(after, " ")
-		if left != "" && !strings.HasSuffix(left, "(") && !strings.HasSuffix(left, ",") || right == "" || right[0] != ',' && right[0] != ')' {
-			return misplaced(fmt.Errorf("the reference %q must be the whole of an element", m.reference.text))
-		}
-		s.set++
-		value := m.text
-		if s.values != nil {
-			var err error
-			if value, err = s.text(m); err != nil {
-				return err
-			}
-		}
-		b.WriteString(before)
-		b.WriteByte('"')
-		b.WriteString(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value))
-		b.WriteByte('"')
-		list = after
+	if !s.hasMark(s.query.Values[ref]) {
+		return nil
 	}
-	b.WriteString(list)
-	s.query.Values[ref] = b.String()
+	array := query.AppendArrayLiteral(nil, s.query.Values[ref])
+	dst := []byte{'{'}
+	for rest := string(array[1:]); rest != ""; {
+		end := elementEnd(rest)
+		element := rest[:end]
+		value, err := s.element(element)
+		if err != nil {
+			return err
+		}
+		dst = append(append(dst, value...), rest[end]) // the comma, or the brace at the end
+		rest = rest[end+1:]
+	}
+	s.query.Values[ref] = string(dst)
 	return nil
 }
 
-func (s *markSetter) firstMark(text string) (first *mark, at int) {
-	for i := range s.marks {
-		if found := strings.Index(text, s.marks[i].text); found >= 0 && (first == nil || found < at) {
-			first, at = &s.marks[i], found
+// elementEnd finds the end of the first element of an array without its opening brace.
+func elementEnd(array string) int {
+	quoted := false
+	for i := 0; i < len(array); i++ {
+		switch c := array[i]; {
+		case c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == '}'):
+			return i
 		}
 	}
-	return first, at
+	return len(array) - 1
+}
+
+// element gives what stands for an element of an array.
+func (s *markSetter) element(element string) (string, error) {
+	for i := range s.marks {
+		m := &s.marks[i]
+		if element != m.text && element != `"`+m.text+`"` {
+			continue
+		}
+		s.set++
+		if s.values == nil {
+			return element, nil
+		}
+		text, err := s.text(m)
+		return string(query.AppendElement(nil, text)), err
+	}
+	if s.hasMark(element) {
+		return "", misplaced(fmt.Errorf("a reference must be the whole of an element"))
+	}
+	return element, nil
+}
+
+func (s *markSetter) hasMark(text string) bool {
+	return slices.ContainsFunc(s.marks, func(m mark) bool { return strings.Contains(text, m.text) })
 }
 
 // text gives the value that a mark stands for as a literal.
