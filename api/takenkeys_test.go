@@ -10,7 +10,7 @@ import (
 // missingFlags are settings that keys of PostgREST stand for and that this server does not have yet. Their keys are
 // refused meanwhile.
 func missingFlags() []string {
-	return []string{"openapi-mode", "openapi-security-active", "openapi-server-proxy-uri", "rest-plan", "rest-root-function"}
+	return []string{"rest-plan"}
 }
 
 func TestEachKeyOfPostgRESTBecomesASettingOrSaysWhyNot(t *testing.T) {

@@ -99,6 +99,7 @@ func TestAConfigurationOfPostgRESTIsTakenOver(t *testing.T) {
 		{"the place of the role", `jwt-role-claim-key = ".\"https://example.com/role\"[0]"`, nil, nil, func(s *api.Settings) any { return s.JWTRoleClaim }, `."https://example.com/role"[0]`},
 		{"the place of the role with a dollar", `role-claim-key = "$$.a.b"`, nil, nil, func(s *api.Settings) any { return s.JWTRoleClaim }, `$.a.b`},
 		{"a level that we do not have", `log-level = "crit"`, nil, nil, func(s *api.Settings) any { return s.LogLevel }, "error"},
+		{"origins", `server-cors-allowed-origins = "https://a.example, http://b.example:8080"`, nil, nil, func(s *api.Settings) any { return s.CORSOrigins }, []string{"https://a.example", "http://b.example:8080"}},
 		{"timing", `server-timing-enabled = on`, nil, nil, func(s *api.Settings) any { return s.ServerTiming }, true},
 		{"the trace header", `server-trace-header = "X-Trace"`, nil, nil, func(s *api.Settings) any { return s.TraceHeader }, "X-Trace"},
 		{"app settings", "app.settings.b = \"0\"\napp.settings.q = \"1,\\\"2\\\\\"\napp.settings.a.c = 5\napp.settings.b = \"3\"", nil, nil, func(s *api.Settings) any {
@@ -128,7 +129,7 @@ func TestAConfigurationThatCannotBeTakenOverNamesTheLine(t *testing.T) {
 		`db-prepared-statements = false`:                      "line 1: db-prepared-statements: it is not supported",
 		`db-pool-automatic-recovery = false`:                  "line 1: db-pool-automatic-recovery: it is not supported",
 		`server-unix-socket = "/canary"`:                      "line 1: server-unix-socket: it is not supported",
-		`server-cors-allowed-origins = "canary"`:              "line 1: server-cors-allowed-origins: it is not supported",
+		`server-cors-allowed-origins = "example.com"`:         "line 1: server-cors-allowed-origins: --cors-origins",
 		`server-reuseport = true`:                             "line 1: server-reuseport: it is not supported",
 		`internal-schema-cache-query-sleep = 1`:               "line 1: internal-schema-cache-query-sleep: it is not supported",
 		"a = 1":                                               "line 1: a: PostgREST has no such setting",

@@ -62,6 +62,7 @@ func catalogQueries(raw *catalog.Raw) []catalogQuery {
 				Generated: r.bool(),
 				Identity:  r.char(),
 				Comment:   r.text(),
+				Writable:  r.bool(),
 			})
 		}},
 		{"keys", func(r *rowReader) {

@@ -45,6 +45,7 @@ type Options struct {
 	Hoisted     []string
 	// ServerTiming has answers tell what took how long.
 	ServerTiming bool
+	Root         Root
 }
 
 // Handler serves requests under one prefix.
@@ -120,7 +121,9 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 		return h.serveBatch(c, p, principal)
 	}
 	if path == "" || path == "/" {
-		return failure(http.StatusNotFound, "PGRST126", "Root endpoint metadata is disabled")
+		if path = h.rootTarget(r.Method, path); path == "" || path == "/" {
+			return h.answerRoot(c, p, principal)
+		}
 	}
 	if h.options.IdempotencyRetention > 0 && r.Header[idempotencyKey] != nil && writes(r.Method) {
 		return h.serveOnce(c, p, path, principal)
@@ -135,18 +138,16 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 	if err := h.permit(request, principal, p.catalog); err != nil {
 		return err
 	}
-	err = h.run(c, p, path, request, formats, principal)
-	var stale *store.StaleError
-	if errors.As(err, &stale) && !c.Response().Committed {
-		if reloadErr := h.catalogs.Reload(r.Context()); reloadErr != nil {
-			return err
-		}
-		if p, err = h.current(); err != nil {
-			return err
-		}
+	for plans := 1; ; plans++ {
 		err = h.run(c, p, path, request, formats, principal)
+		if err == nil || plans == mostPlans || !outdated(err) || c.Response().Committed || h.catalogs.Reload(r.Context()) != nil {
+			return err
+		}
+		planned := p
+		if p, _ = h.current(); p == nil || p == planned {
+			return err
+		}
 	}
-	return err
 }
 
 // permit refuses what the server itself forbids.
@@ -163,15 +164,15 @@ func (h *Handler) permit(request *query.Request, principal *auth.Principal, c *c
 	return nil
 }
 
-// changesAll says that a request without filters changes every row. An update by an empty body changes none.
-func changesAll(request *query.Request) bool {
-	return request.Action == query.Delete || request.Action == query.Update && len(request.Payload.Keys) > 0
-}
-
 // anonymous says that a request has a role that anybody may have: that of requests without a token, or that of the
 // public key.
 func (h *Handler) anonymous(principal *auth.Principal) bool {
 	return principal.Role == h.options.AnonymousRole || principal.Role == auth.RoleAnon
+}
+
+// changesAll says that a request without filters changes every row. An update by an empty body changes none.
+func changesAll(request *query.Request) bool {
+	return request.Action == query.Delete || request.Action == query.Update && len(request.Payload.Keys) > 0
 }
 
 // run compiles, asks the database and answers.

@@ -28,6 +28,8 @@ type planner struct {
 	mu       sync.RWMutex
 	compiled map[string]*compiled // by the shape of their requests
 	text     int                  // bytes of keys and SQL
+
+	descriptions descriptions
 }
 
 // compiled is a statement with the encoder that its result columns were last found to need.

@@ -87,7 +87,6 @@ func TestReadingAnswersWithRangesCountsAndHeaders(t *testing.T) {
 		{name: "a table without privileges", path: "closed", status: 401, has: []string{`"code":"42501"`}, header: []string{"WWW-Authenticate: Bearer"}},
 		{name: "a deeper path", path: "book/1", status: 404, want: refusal("PGRST125", "Invalid path specified in request URL", "", "")},
 		{name: "an unknown method", method: "TRACE", path: "book", status: 405, want: refusal("PGRST117", "Unsupported HTTP method: TRACE", "", "")},
-		{name: "the root has no metadata", path: "", status: 404, has: []string{"PGRST126"}},
 		{name: "a semicolon separates parameters", path: "book?select=id;id=eq.2", status: 200, want: `[{"id":2}]`},
 		{name: "an escaped semicolon is a character", path: "book?select=id&title=eq.a%3Bb", status: 200, want: `[]`},
 		{name: "the key may be a parameter", path: "book?select=id&id=eq.1&apikey=" + s.Keys.AnonKey, headers: []string{"Apikey:"}, status: 200,

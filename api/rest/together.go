@@ -33,8 +33,7 @@ type together struct {
 	worked bool
 }
 
-// run carries out the operations. Their answer is complete when it returns nil. A catalog that is found to be outdated
-// is loaded anew, once.
+// run carries out the operations. Their answer is complete when it returns nil.
 func (t *together) run() error {
 	ctx := t.context.Request().Context()
 	if patience := t.handler.options.TransactionTimeout; patience > 0 {
@@ -43,21 +42,26 @@ func (t *together) run() error {
 		defer stop()
 	}
 	defer t.release()
-	err := t.attempt(ctx)
-	var stale *store.StaleError
-	if errors.As(err, &stale) {
-		if reloadErr := t.handler.catalogs.Reload(ctx); reloadErr != nil {
-			return err
-		}
-		if t.planner, err = t.handler.current(); err != nil {
-			return err
-		}
-		err = t.attempt(ctx)
-	}
+	err := t.plan(ctx)
 	if errors.Is(err, context.DeadlineExceeded) && t.context.Request().Context().Err() == nil {
 		return failure(http.StatusInternalServerError, "57014", "The transaction took longer than the server lets it")
 	}
 	return err
+}
+
+// plan carries out the operations, planned anew as long as the catalog turns out to be outdated.
+func (t *together) plan(ctx context.Context) error {
+	for plans := 1; ; plans++ {
+		err := t.attempt(ctx)
+		if err == nil || plans == mostPlans || !outdated(err) || t.handler.catalogs.Reload(ctx) != nil {
+			return err
+		}
+		next, _ := t.handler.current()
+		if next == nil || next == t.planner {
+			return err
+		}
+		t.planner = next
+	}
 }
 
 func (t *together) attempt(ctx context.Context) error {

@@ -173,6 +173,7 @@ func (b *builder) column(c *Column, raw *RawColumn) error {
 		NotNull:   raw.NotNull,
 		Default:   raw.Default,
 		Generated: raw.Generated,
+		Writable:  raw.Writable,
 		Identity:  raw.Identity,
 		Comment:   raw.Comment,
 	}

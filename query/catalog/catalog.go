@@ -68,6 +68,7 @@ type Column struct {
 	NotNull   bool
 	Default   string // the expression of the column's or its domain's default, "" when none or Generated
 	Generated bool   // GENERATED ALWAYS AS (…) STORED or VIRTUAL
+	Writable  bool   // of a view: that a write may name it; of other relations true
 	Identity  byte   // 'a' always, 'd' by default, 0 none
 	MaxLength int32  // of varchar(n), char(n), bit(n) and bit varying(n), 0 when unbounded
 	Comment   string
@@ -75,6 +76,9 @@ type Column struct {
 
 // HasDefault says whether an INSERT that leaves the column out stores something other than NULL.
 func (c *Column) HasDefault() bool { return c.Default != "" || c.Identity != 0 || c.Generated }
+
+// System says that PostgreSQL keeps the column in every stored row.
+func (c *Column) System() bool { return c.Number < 0 }
 
 // TypeKind is pg_type.typtype.
 type TypeKind byte
@@ -122,6 +126,11 @@ func (t *Type) Underlying() *Type {
 		t = t.Base
 	}
 	return t
+}
+
+// IsComposite says that the type was made by create type as (…): rows of relations are of types that have a Relation.
+func (t *Type) IsComposite() bool {
+	return t.Kind == CompositeType && t.Relation == nil && len(t.Fields) > 0
 }
 
 // Volatility is pg_proc.provolatile.

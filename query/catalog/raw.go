@@ -53,6 +53,7 @@ type RawColumn struct {
 	Generated bool
 	Identity  byte
 	Comment   string
+	Writable  bool
 }
 
 // RawKey is a primary key or unique constraint.
