@@ -47,7 +47,7 @@ func (s *Server) dialect() rest.Options {
 		RequireFilters: set.RequireFilters, AnswerMemory: int64(set.AnswerMemory), Prefix: restPrefix,
 		AnonymousRole: set.RestAnonRole, End: end, PreRequest: functionName(set.RestPreRequest),
 		AppSettings: app.settings(), Hoisted: set.RestHoisted, ServerTiming: set.ServerTiming,
-		Root: s.restRoot(),
+		Root:               s.restRoot(),
 		TransactionTimeout: set.StatementTimeout, IdempotencyRetention: set.idempotencyRetention(),
 	}
 }

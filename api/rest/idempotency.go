@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -239,7 +240,9 @@ func (e *claimError) code() string {
 func (e *claimError) taken() bool { return e.code() == alreadyClaimed }
 
 // timedOut says that the first request did not end in time.
-func (e *claimError) timedOut() bool { return e.code() == "55P03" || e.code() == "57014" }
+func (e *claimError) timedOut() bool {
+	return e.code() == "55P03" || e.code() == "57014" || errors.Is(e.err, context.DeadlineExceeded)
+}
 
 // mayBeAnswered says that another request with the key may have left an answer. For one of a stricter isolation than
 // usual that shows as a failure to serialize.

@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -257,11 +258,40 @@ func TestRepetitionsThatComeEarlyWaitForTheFirst(t *testing.T) {
 	apitest.Until(t, "all wait", func() bool {
 		return count(t, s, "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") >= 4
 	})
-	// Another one does not wait for ever, and one of another key not at all.
 	exec(`select pg_advisory_unlock(4711)`)
 	group.Wait()
 	if n := count(t, s, "slow"); replays != 3 || n != 1 {
 		t.Errorf("%d answers were replayed, and it was done %d times", replays, n)
+	}
+}
+
+func TestNoRepetitionWaitsForEver(t *testing.T) {
+	s := startOnce(t, func(s *api.Settings) { s.StatementTimeout = 500 * time.Millisecond })
+	do := func(name string) *apitest.Answer {
+		return s.Do(t, "POST", "/rest/v1/orders", `{"customer":"ada"}`, key(name), s.Service())
+	}
+	if answer := do("first"); answer.Status != 201 {
+		t.Fatalf("%d %s", answer.Status, answer.Body)
+	}
+	tx, err := s.Database.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(context.WithoutCancel(t.Context()))
+	if _, err := tx.Exec(t.Context(), `insert into basalt.idempotency_keys select caller, 'held', request, status, headers, body, expires_at from basalt.idempotency_keys`); err != nil {
+		t.Fatal(err)
+	}
+	if answer := do("held"); answer.Status != http.StatusConflict || !strings.Contains(answer.Body, "BSLT202") || answer.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %v %s", answer.Status, answer.Header, answer.Body)
+	}
+	if answer := do("other"); answer.Status != 201 {
+		t.Errorf("%d %s", answer.Status, answer.Body)
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if answer := do("held"); answer.Status != 201 || answer.Header.Get(replayed) != "" {
+		t.Errorf("%d %s", answer.Status, answer.Body)
 	}
 }
 

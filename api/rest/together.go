@@ -43,7 +43,8 @@ func (t *together) run() error {
 	}
 	defer t.release()
 	err := t.plan(ctx)
-	if errors.Is(err, context.DeadlineExceeded) && t.context.Request().Context().Err() == nil {
+	var claim *claimError
+	if errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &claim) && t.context.Request().Context().Err() == nil {
 		return failure(http.StatusInternalServerError, "57014", "The transaction took longer than the server lets it")
 	}
 	return err
