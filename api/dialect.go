@@ -48,5 +48,6 @@ func (s *Server) dialect() rest.Options {
 		AnonymousRole: set.RestAnonRole, End: end, PreRequest: functionName(set.RestPreRequest),
 		AppSettings: app.settings(), Hoisted: set.RestHoisted, ServerTiming: set.ServerTiming,
 		Root: s.restRoot(), Plans: set.RestPlan,
+		TransactionTimeout: set.StatementTimeout, IdempotencyRetention: set.idempotencyRetention(),
 	}
 }

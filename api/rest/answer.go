@@ -43,6 +43,8 @@ type answer struct {
 	estimate estimate
 	settings responseSettings
 	list     []store.Step
+	// held counts the bytes of all answers that are held back together; nil for an answer of its own.
+	held *int64
 }
 
 func (a *answer) reset(h *Handler, c echo.Context, p *planner, statement *compiled, request *query.Request, f format) {
@@ -62,7 +64,7 @@ func (a *answer) release() {
 		clear(a.params[i][:cap(a.params[i])])
 	}
 	clear(a.list[:cap(a.list)])
-	a.c, a.request, a.statement, a.planner = nil, nil, nil, nil
+	a.c, a.request, a.statement, a.planner, a.held = nil, nil, nil, nil, nil
 }
 
 // steps are the statements of the flight: the count before the rows, so that it is known when they begin to
@@ -193,6 +195,9 @@ func (a *answer) Row(values [][]byte) error {
 
 // spill sends what is held once there is much of it. Only reads may: a write's answer waits for its commit.
 func (a *answer) spill() error {
+	if a.held != nil {
+		return a.checkHeld()
+	}
 	if a.request.Action != query.Read || a.singular() || a.planner.catalog.SetsResponse {
 		if int64(len(a.buffer)) > a.h.options.AnswerMemory {
 			e := failure(http.StatusRequestEntityTooLarge, "54000", "The answer is larger than the server holds back until a transaction has ended")
@@ -237,6 +242,9 @@ func (a *answer) End(rows int64) error {
 	if a.wrapped() {
 		_, closing := a.format.frame()
 		a.buffer = append(a.buffer, closing...)
+	}
+	if a.held != nil {
+		*a.held += int64(len(a.buffer))
 	}
 	return nil
 }
