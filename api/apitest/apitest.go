@@ -242,3 +242,17 @@ func (s *Server) Sign(t testing.TB, claims string) string {
 	}
 	return signed
 }
+
+// Refused gives the error of a server that does not start with these settings.
+func Refused(t testing.TB, settings api.Settings) error {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	server, err := api.Start(ctx, settings, api.Build{Version: "test", Commit: "test"}, zerolog.Nop(), io.Discard)
+	if err == nil {
+		cancel()
+		_ = server.Wait() // what counts is that it began
+		t.Fatal("the server starts")
+	}
+	return err
+}

@@ -7,7 +7,7 @@ import (
 	"basalt/api/apitest"
 )
 
-const ledger = `
+const books = `
 create table client (id int primary key, name text, city text);
 create table project (id int primary key, name text, client int references client, meta jsonb);
 create table invoice (id int primary key, project int references project, total numeric(8,2), paid boolean);
@@ -23,7 +23,7 @@ create function all_invoices() returns setof invoice language sql stable as $$ s
 
 func TestAggregates(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, ledger, func(s *api.Settings) { s.RestAggregates = true })
+	s := apitest.Start(t, books, func(s *api.Settings) { s.RestAggregates = true })
 	run(t, s, []exchange{
 		{name: "rows", path: "invoice?select=count()", status: 200, want: `[{"count":5}]`},
 		{name: "rows with an alias and a cast", path: "invoice?select=n:count()::text", status: 200, want: `[{"n":"5"}]`},
@@ -59,7 +59,7 @@ func TestAggregates(t *testing.T) {
 
 func TestAggregatesThroughSpreads(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, ledger, func(s *api.Settings) { s.RestAggregates = true })
+	s := apitest.Start(t, books, func(s *api.Settings) { s.RestAggregates = true })
 	run(t, s, []exchange{
 		{name: "they rise into the parent's groups", path: "invoice?select=total.sum(),...project(name)&project=not.is.null&order=project(name)", status: 200,
 			want: `[{"sum":300.00,"name":"P1"},{"sum":500.00,"name":"P2"},{"sum":50.50,"name":"P3"}]`},
@@ -84,7 +84,7 @@ func TestAggregatesThroughSpreads(t *testing.T) {
 
 func TestAggregatesCanBeForbidden(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, ledger, nil)
+	s := apitest.Start(t, books, nil)
 	refused := refusal("PGRST123", "Use of aggregate functions is not allowed", "", "")
 	run(t, s, []exchange{
 		{name: "a count", path: "invoice?select=count()", status: 400, want: refused},

@@ -91,7 +91,7 @@ func (a *answer) steps(c *catalog.Catalog) ([]store.Step, error) {
 
 // check is what must hold before the transaction may commit; nil when nothing can forbid it.
 func (a *answer) check() func() error {
-	strict := a.request.Prefer.LimitsAffected()
+	strict := a.request.Prefer.LimitsAffected(a.request.Action)
 	put := a.request.Action == query.Put
 	if a.request.Action == query.Read || (!a.singular() && !strict && !put && !a.mayOverflow()) {
 		return nil

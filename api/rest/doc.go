@@ -22,6 +22,7 @@
 //	casts, aliases, order of keys, columns of the system         TestColumnsCastsAndAliases
 //	the same key twice                                           TestNamesListsAndPaths
 //	computed columns                                             TestComputedColumns
+//	the extra search path                                        TestNamesAreLookedForAlongTheSearchPath
 //	count as a column                                            TestCountIsAColumnOrARowCount
 //	order, nulls first and last, by alias and by path            TestOrderings
 //	quoted, mixed-case, reserved and Unicode names               TestNamesInEveryScriptAndSpelling TestNamesListsAndPaths
@@ -73,19 +74,36 @@
 // # Writes
 //
 //	feature                                                      proved by
-//	insert                                                       TestInserting
-//	insert of CSV                                                TestInsertingCSV
-//	upsert                                                       TestUpserting
-//	PUT                                                          TestPutting
-//	PATCH                                                        TestPatching
-//	DELETE                                                       TestDeleting
-//	constraints checked at the commit                            TestConstraintsThatAreCheckedAtTheCommit
+//	insert of objects, arrays, forms; Location, representation   TestInserting TestWhatAnInsertAnswers
+//	JSON to values of every type                                 TestJSONBecomesValuesOfEveryType
+//	columns=, missing=default, generated and identity columns    TestColumnsAndWhatTheyLack
+//	bodies that are refused                                      TestBodiesThatAreNoRows
+//	CSV                                                          TestInsertingCSV TestCSVInEveryShape
+//	upsert, on_conflict, merge and ignore                        TestUpserting TestMergingDuplicates TestIgnoringDuplicates
+//	PUT                                                          TestPutting TestPuttingOneRow
+//	PATCH                                                        TestPatching TestWhatAnUpdateChangesAndAnswers
+//	DELETE                                                       TestDeleting TestWhatADeleteAnswers
+//	one object of what was written                               TestOneObjectIsOneRowWritten
+//	embeds of what was written                                   TestEmbedsOfChangedRows
+//	views, rules, triggers                                       TestWritingToViews TestTriggersAndRulesHaveTheirSay
+//	rights on columns                                            TestRightsOnColumnsThatAreWritten
 //	row-level security                                           TestWritingUnderPolicies
+//	constraints checked at the commit                            TestConstraintsThatAreCheckedAtTheCommit
+//	answers too large to hold                                    TestAnAnswerTooLargeToHoldUndoesItsWrite
+//	OPTIONS                                                      TestOptionsOfEveryKindOfRelation
 //
 // # Functions
 //
 //	feature                                                      proved by
-//	calls                                                        TestCallingFunctions
+//	calls by GET, HEAD and POST                                  TestCallingFunctions
+//	arguments of every type                                      TestArgumentsOfEveryType
+//	defaults, variadic arguments                                 TestDefaultsAndVariadicArguments
+//	arguments beside filters                                     TestArgumentsAndFiltersOfTheSameName
+//	one unnamed argument                                         TestOneUnnamedArgumentTakesTheBody
+//	overloads, PGRST202, PGRST203                                TestChoosingAmongOverloads
+//	results of every shape                                       TestResultsOfEveryShape
+//	select, filters, order, ranges and embeds of results         TestReadingWhatFunctionsGive
+//	read-only calls, settings of functions                       TestFunctionsRunOnceAndInTheirOwnMode
 //	response.headers and response.status                         TestFunctionsDecideAboutTheResponse
 //
 // # Media types
@@ -98,6 +116,23 @@
 //	feature                                                      proved by
 //	Preference-Applied                                           TestPreferencesAreAppliedAndToldInOrder
 //	timezone                                                     TestTimesFollowThePreferredTimeZone
+//
+// # Requests as SQL sees them
+//
+//	feature                                                      proved by
+//	request.method, path, headers, cookies, jwt.claims, role     TestSQLSeesTheRequest
+//	settings and isolation of roles and functions                TestRolesOfTokens
+//	db-hoisted-tx-settings, app.settings.*                       TestTheOperatorsSettingsReachSQL
+//	the pre-request                                              TestAPreRequestRunsBeforeEachStatement TestAPreRequestThatIsNotThereIsNamed
+//	Prefer: tx, db-tx-end                                        TestTransactionsEndAsTheOperatorAndTheClientWant
+//	the anonymous role, PGRST302                                 TestTheAnonymousRoleIsTheOperators TestAnAnonymousRoleThatIsNotThere
+//	the place of the role in a token                             TestPathsOfTheRoleClaimLeaveOurKeysAlone
+//	RAISE by PTxyz and PGRST, PGRST121, SQLSTATE to status       TestErrorsOfTheDatabaseHaveTheirStatus
+//	Server-Timing                                                TestServerTimingTellsThePartsOfARequest
+//	nothing outlives its request                                 TestSettingsNeverOutliveTheirRequest
+//
+// The server's own tests, in package api, prove the trace header, the keys of other issuers and what becomes of
+// PostgREST's configuration.
 //
 // # Description
 //
@@ -118,6 +153,10 @@
 //
 //   - Keys stand in answers, and columns in CSV, where select has them; PostgREST puts embeds behind columns. The order
 //     is the client's to choose, and JSON's readers do not mind.
+//   - An empty select shows nothing of the rows, as empty parentheses show nothing of an embed; PostgREST shows every
+//     column.
+//   - Computed columns show the representation of the domain that they return, as columns do; PostgREST shows what the
+//     domain rests on.
 //   - Text behind a complete list, group or word (in.(1)x, or=(a.eq.1)x, is.nullx) is refused with PGRST100; PostgREST
 //     drops it, so that a filter which was cut or glued together by mistake finds other rows than it says.
 //   - Blanks at the ends of bare values in lists and groups do not count; PostgREST keeps some of them. Values whose
@@ -138,6 +177,15 @@
 //   - Queries have bounds (levels, filters, items, embeds, sort keys), beyond which they are refused with PGRST100:
 //     planning must not cost more than a request may.
 //   - The Warning header about a deprecated name tells the embed and its alias, in words of its own.
+//
+// Requests and their settings differ in these points:
+//
+//   - Tokens must have an end (exp), and a role that is no text is refused: what cannot be taken back must be meant so.
+//   - Tokens of another issuer's keys count here alone, not for accounts.
+//   - The text beside a status (RAISE by PTxyz, status_text) is not sent: HTTP/2 has none.
+//   - Statuses of RAISE and of response.status are 200 to 599.
+//   - Of the settings of roles those are set that any user may set; rights on parameters (grant set) do not count.
+//   - Server-Timing of a streamed answer leaves out what has not ended when it begins.
 //
 // The description differs in these points:
 //

@@ -45,6 +45,12 @@ func (a *answer) setHeaders(status int) {
 			header.Set("Preference-Applied", string(applied))
 		}
 	}
+	if times := a.h.clock(a.c); times != nil {
+		if !a.streamed {
+			times.lap(lapResponse)
+		}
+		header.Set("Server-Timing", times.header())
+	}
 	if request.Returning == query.ReturnRows && status != http.StatusNoContent {
 		if len(header["Content-Type"]) == 0 {
 			set(3, "Content-Type", a.format.contentType())

@@ -26,7 +26,7 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 	if request.Schema, err = h.schema(r); err != nil {
 		return nil, nil, err
 	}
-	if request.Prefer, err = preferences(r.Header["Prefer"]); err != nil {
+	if request.Prefer, err = preferences(r.Header["Prefer"], h.options.End); err != nil {
 		return nil, nil, err
 	}
 	formats, err := negotiate(r.Header["Accept"])
@@ -58,10 +58,12 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 	return request, formats, nil
 }
 
-// preferences reads the Prefer headers. Transactions always end in a commit, whatever is preferred.
-func preferences(headers []string) (query.Preferences, error) {
+// preferences reads the Prefer headers. How the transaction ends is the client's choice only where that is allowed.
+func preferences(headers []string, end TransactionEnd) (query.Preferences, error) {
 	p := query.ParsePreferences(headers)
-	p.Transaction = query.TransactionUnset
+	if !end.Override {
+		p.Transaction = query.TransactionUnset
+	}
 	if p.Handling == query.HandlingStrict && len(p.Invalid) > 0 {
 		e := failure(http.StatusBadRequest, "PGRST122", "Invalid preferences given with handling=strict")
 		e.Details = text("Invalid preferences: " + strings.Join(p.Invalid, ", "))

@@ -77,6 +77,9 @@ type Column struct {
 // HasDefault says whether an INSERT that leaves the column out stores something other than NULL.
 func (c *Column) HasDefault() bool { return c.Default != "" || c.Identity != 0 || c.Generated }
 
+// System says that PostgreSQL keeps the column in every stored row.
+func (c *Column) System() bool { return c.Number < 0 }
+
 // TypeKind is pg_type.typtype.
 type TypeKind byte
 

@@ -65,9 +65,9 @@ func (c *Catalog) Related(from Name, schema string) bool {
 
 // answers says whether a request means this relationship.
 //
-// Without a hint the target is the other relation, the foreign key's constraint, or its one column (to-one). With
-// hints it is the other relation. A relation's references to itself have two directions with all names in common:
-// there the relation's name means the many (rows that refer to this one) and the column's name the one.
+// Without a hint the target is the other relation, the foreign key's constraint, or the one column of this relation that
+// it joins by. With hints it is the other relation. A relation's references to itself have two directions with all names
+// in common: there the relation's name means the many (rows that refer to this one) and the column's name the one.
 func (r *Relationship) answers(schema, target string, hints []string) bool {
 	if r.Function != nil {
 		return r.Function.Name == Name{schema, target}
@@ -77,9 +77,9 @@ func (r *Relationship) answers(schema, target string, hints []string) bool {
 	}
 	byName := r.To.Name.Name == target
 	if len(hints) == 0 {
-		byColumn := !r.Inverse && len(r.Columns) == 1 && r.Columns[0].From.Name == target
+		byColumn := len(r.Columns) == 1 && r.Columns[0].From.Name == target
 		if r.Self {
-			return byName && r.Inverse || byColumn
+			return byName && r.Inverse || byColumn && !r.Inverse
 		}
 		return byName || byColumn || r.Junction == nil && r.Constraint == target
 	}

@@ -40,6 +40,10 @@ func (b *builder) item(s *scope, item *plan.Item) {
 	switch item.Kind {
 	case plan.FieldItem:
 		b.field(s, &item.Field)
+		// A cast in select is of what would be shown.
+		if t := item.Field.Type; item.Cast.Type != nil && item.Aggregate == "" && t != nil && t.JSONCast.Name != "" {
+			b.enclose(start, string(appendName(nil, t.JSONCast))+"(", ")")
+		}
 	case plan.RowItem:
 		if item.Aggregate != "" {
 			b.write("*")

@@ -1,6 +1,8 @@
 package sql
 
 import (
+	"slices"
+
 	"basalt/query"
 	"basalt/query/catalog"
 	"basalt/query/pgjson"
@@ -159,9 +161,14 @@ func flagName(relation *catalog.Relation) string {
 // read others. Whole says that they are all, for computed columns.
 func neededColumns(n *plan.Node) (list []*catalog.Column, whole bool) {
 	needed := map[*catalog.Column]bool{}
+	var system []*catalog.Column
 	field := func(f *plan.Field) {
-		if f.Column != nil {
+		switch {
+		case f.Column == nil:
+		case !f.Column.System():
 			needed[f.Column] = true
+		case !slices.ContainsFunc(system, func(c *catalog.Column) bool { return c.Number == f.Column.Number }):
+			system = append(system, f.Column)
 		}
 		whole = whole || f.Computed != nil
 	}
@@ -188,7 +195,10 @@ func neededColumns(n *plan.Node) (list []*catalog.Column, whole bool) {
 			list = append(list, column)
 		}
 	}
-	return list, whole
+	if whole {
+		return list, true // which have to be the row as it is, without columns of the system
+	}
+	return append(list, system...), false
 }
 
 // change writes the command itself, up to RETURNING.
