@@ -50,6 +50,6 @@ func (s *Server) dialect() rest.Options {
 		RequireFilters: set.RequireFilters, AnswerMemory: int64(set.AnswerMemory), Prefix: restPrefix,
 		AnonymousRole: set.RestAnonRole, End: end, PreRequest: functionName(set.RestPreRequest),
 		AppSettings: app.settings(), Hoisted: set.RestHoisted, ServerTiming: set.ServerTiming,
-		Root: s.restRoot(),
+		Root: s.restRoot(), Plans: set.RestPlan,
 	}
 }

@@ -41,6 +41,7 @@ type Settings struct {
 	ExtraSearchPath   []string `flag:"extra-search-path" default:"public,extensions" help:"schemas searched behind the request's own, comma-separated"`
 	MaxRows           int64    `flag:"max-rows" default:"1000" help:"most rows a read returns when nothing smaller is asked; 0: no cap"`
 	RestAggregates    bool     `flag:"rest-aggregates" default:"false" help:"allow aggregate functions in select"`
+	RestPlan          bool     `flag:"rest-plan" default:"false" help:"let clients ask for PostgreSQL's plans of their requests (for development: plans tell of rows that policies hide)"`
 	LegacyTargetNames bool     `flag:"rest-legacy-target-names" default:"true" help:"let an aliased embed be addressed by its relation's name too"`
 	RestTxEnd         string   `flag:"rest-tx-end" default:"commit" help:"how transactions of requests end: commit, rollback, commit-allow-override or rollback-allow-override (Prefer: tx= decides)"`
 	RestPreRequest    string   `flag:"rest-pre-request" help:"function that each request runs before its statement, as schema.function"`

@@ -44,7 +44,7 @@
 //	bounds of a query string                                     TestVeryDeepAndVeryLongQueriesAreRefused
 //	words of clients never become SQL                            TestWordsOfClientsNeverBecomeSQL
 //	hidden names are no hints                                    TestHintsDoNotNameWhatIsNotExposed
-//	definitions that change                                      TestDefinitionsMayChangeUnderPreparedStatements
+//	definitions that change                                      TestDefinitionsMayChangeUnderPreparedStatements TestRequestsFollowChangesOfDefinitionsAtOnce
 //
 // # Embedding
 //
@@ -87,9 +87,12 @@
 //	embeds of what was written                                   TestEmbedsOfChangedRows
 //	views, rules, triggers                                       TestWritingToViews TestTriggersAndRulesHaveTheirSay
 //	rights on columns                                            TestRightsOnColumnsThatAreWritten
+//	domain representations                                       TestDomainsAreWrittenInTheirOwnForm
+//	many rows at once, of different keys                         TestManyRowsOfManyKeys
 //	row-level security                                           TestWritingUnderPolicies
 //	constraints checked at the commit                            TestConstraintsThatAreCheckedAtTheCommit
 //	answers too large to hold                                    TestAnAnswerTooLargeToHoldUndoesItsWrite
+//	Content-Profile                                              TestWritesGoByContentProfile TestSeveralSchemas
 //	OPTIONS                                                      TestOptionsOfEveryKindOfRelation
 //
 // # Functions
@@ -114,8 +117,11 @@
 // # Preferences
 //
 //	feature                                                      proved by
-//	Preference-Applied                                           TestPreferencesAreAppliedAndToldInOrder
-//	timezone                                                     TestTimesFollowThePreferredTimeZone
+//	Preference-Applied, its order, repeated headers              TestPreferencesAreAppliedAndToldInOrder TestWhichPreferencesAreTold
+//	handling=strict and lenient, PGRST122                        TestStrictHandlingRefusesWhatIsNotKnown
+//	max-affected, PGRST124, PGRST128                             TestNoMoreRowsAreAffectedThanPreferred TestFunctionsRunOnceAndInTheirOwnMode
+//	timezone by name and by offset                               TestTimesFollowThePreferredTimeZone TestTimeZonesByTheirOffset
+//	params=single-object, which is no more                       TestOneUnnamedArgumentTakesTheBody
 //
 // # Requests as SQL sees them
 //
@@ -177,6 +183,20 @@
 //   - Queries have bounds (levels, filters, items, embeds, sort keys), beyond which they are refused with PGRST100:
 //     planning must not cost more than a request may.
 //   - The Warning header about a deprecated name tells the embed and its alias, in words of its own.
+//
+// Writes and functions differ in these points:
+//
+//   - An update by several rows is refused with PGRST102; PostgREST lets PostgreSQL take one of them.
+//   - missing=default takes rows of different keys without columns= too.
+//   - What select embeds is not looked at where no row is shown.
+//   - A function of one unnamed json argument takes lists of anything and single values as they are; PostgREST refuses
+//     lists of other than alike objects, and makes an empty list of single values. A list never names arguments;
+//     PostgREST takes its first object.
+//   - A value by GET that looks like a filter is an argument where the function would lack one that it must have:
+//     PostgREST does not find the function.
+//   - OPTIONS of a function does not ask for its arguments.
+//   - Details of PGRST102 tell the row and what is wrong with it.
+//   - While the catalog learns of a change, requests that fail by it are planned again.
 //
 // Requests and their settings differ in these points:
 //

@@ -29,6 +29,7 @@ type Options struct {
 	RequireFilters    bool  // refuse PATCH and DELETE without a filter for the anonymous role
 	AnswerMemory      int64 // most bytes of an answer held back until its transaction has committed
 	Prefix            string
+	Plans             bool // let clients see PostgreSQL's plans of their requests
 	// AnonymousRole is the role of requests without a token, "" when there must be one.
 	AnonymousRole string
 	End           TransactionEnd
@@ -166,14 +167,22 @@ func changesAll(request *query.Request) bool {
 }
 
 // run compiles, asks the database and answers.
-func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Request, formats []format, principal *auth.Principal) error {
+func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Request, formats []accepted, principal *auth.Principal) error {
 	statement, err := h.compile(p, request)
 	if err != nil {
 		return err
 	}
-	f, err := choose(formats, statement, c.Request().Header["Accept"])
+	f, err := h.choose(p, formats, statement, request, c.Request().Header["Accept"])
 	if err != nil {
 		return err
+	}
+	if f.through != nil && request.Returning == query.ReturnRows {
+		if statement, err = h.compileThrough(p, request, &f); err != nil {
+			return err
+		}
+	}
+	if f.plan != nil {
+		return h.explain(c, p, path, statement, request, &f, principal)
 	}
 	a := h.answers.Get().(*answer)
 	defer h.answers.Put(a)
@@ -182,13 +191,8 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 	if statement.Nothing {
 		return a.finishEmpty()
 	}
-	flight := store.Flight{
-		Session:  h.session(c.Request(), path, principal, request, p.catalog, statement.routine),
-		Check:    a.check(),
-		Rollback: h.options.End.rollsBack(&request.Prefer),
-		Calls:    request.Action == query.Call,
-	}
-	flight.Session.ReadOnly = request.Action == query.Read || statement.ReadOnly || c.Request().Method != http.MethodPost && request.Action == query.Call
+	flight := h.flight(c.Request(), p, path, statement, request, principal)
+	flight.Check = a.check()
 	if flight.Steps, err = a.steps(p.catalog); err != nil {
 		return err
 	}
@@ -198,6 +202,17 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 	}
 	h.clock(c).lap(lapTransaction)
 	return a.finish()
+}
+
+// flight is what all statements of a request are sent in.
+func (h *Handler) flight(r *http.Request, p *planner, path string, statement *compiled, request *query.Request, principal *auth.Principal) store.Flight {
+	flight := store.Flight{
+		Session:  h.session(r, path, principal, request, p.catalog, statement.routine),
+		Rollback: h.options.End.rollsBack(&request.Prefer),
+		Calls:    request.Action == query.Call || statement.handled,
+	}
+	flight.Session.ReadOnly = request.Action == query.Read || statement.ReadOnly || r.Method != http.MethodPost && request.Action == query.Call
+	return flight
 }
 
 // refuse writes an error's answer.

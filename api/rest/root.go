@@ -177,7 +177,7 @@ func descriptionVersion(r *http.Request) (openapi.Version, error) {
 		}
 	}
 	if best == 0 {
-		return 0, notAcceptable(header)
+		return 0, notAcceptable(strings.Join(header, ", "))
 	}
 	return chosen, nil
 }
