@@ -63,6 +63,8 @@ begin
   end if;
 end $$;
 grant usage on schema private to anon;
+create domain "application/openapi+json" as json;
+create function own_description() returns "application/openapi+json" language sql stable as $$ select '{"openapi": "3.0.0"}'::json $$;
 create function welcome() returns json language sql stable as $$ select '{"hello": "you"}'::json $$;
 grant usage on schema public, second to anon, service_role;
 grant all on all tables in schema public, second to anon, service_role;
@@ -398,5 +400,14 @@ func TestAFunctionCanAnswerAtTheRoot(t *testing.T) {
 		{name: "by its own name", path: "rpc/welcome", status: 200, want: `{"hello": "you"}`},
 		{name: "in a schema that has none", path: "", headers: []string{"Accept-Profile: second"}, status: 404, has: []string{"PGRST202"}},
 		{name: "POST", method: "POST", path: "", status: 405, has: []string{"PGRST117"}},
+	})
+}
+
+func TestAFunctionCanDescribeTheSchema(t *testing.T) {
+	t.Parallel()
+	s := startLibrary(t, func(settings *api.Settings) { settings.RestRootFunction = "own_description" })
+	run(t, s, []exchange{
+		{name: "what it says", path: "", headers: []string{"Accept: application/openapi+json"}, status: 200, want: `{"openapi": "3.0.0"}`,
+			header: []string{"Content-Type: application/openapi+json; charset=utf-8"}},
 	})
 }
