@@ -155,7 +155,7 @@
 //	changes of the schema and of rights                          TestTheDescriptionFollowsTheSchema
 //	privileges ignored, the address and the token                TestPrivilegesCanBeIgnored
 //	switched off, PGRST126                                       TestTheDescriptionCanBeDisabled
-//	a function in its place                                      TestAFunctionCanAnswerAtTheRoot
+//	a function in its place                                      TestAFunctionCanAnswerAtTheRoot TestAFunctionCanDescribeTheSchema
 //
 // # Batches
 //
