@@ -127,7 +127,8 @@ func (b *builder) records(parent *scope, e *plan.Embed, comparable bool) {
 	b.write("\n)")
 }
 
-// lists writes the query of a spread to many: an array for each item, all in the same order.
+// lists writes the query of a spread to many: an array for each item, all in the same order. There is always one, so
+// that NULL tells that the row is not there that a spread around it would have them of.
 func (b *builder) lists(parent *scope, e *plan.Embed, comparable bool) {
 	s := b.scope(e.Node)
 	s.comparable = comparable
@@ -139,9 +140,9 @@ func (b *builder) lists(parent *scope, e *plan.Embed, comparable bool) {
 		}
 		name := showName(i)
 		if needsRow(&s.node.Items[i]) {
-			b.write("pg_catalog.array_agg(row(", rows, ".", name, ")) as ", name)
+			b.write("coalesce(pg_catalog.array_agg(row(", rows, ".", name, ")), '{}') as ", name)
 		} else {
-			b.write("pg_catalog.array_agg(", rows, ".", name, ") as ", name)
+			b.write("coalesce(pg_catalog.array_agg(", rows, ".", name, "), '{}') as ", name)
 		}
 	}
 	b.write("\nfrom (\nselect ")

@@ -97,7 +97,7 @@ func (g *generator) level(rel *relation, depth int, written bool) *level {
 	case depth == 0 && chance(g.Rand, 8):
 		l.all = true
 	case depth < 3 && chance(g.Rand, 7):
-		g.aggregates(l)
+		g.aggregates(l, written && depth == 0)
 	default:
 		g.items(l, depth, written)
 	}
@@ -181,15 +181,15 @@ func (g *generator) embed(l *level, k *link, depth int, written bool) {
 }
 
 // aggregates makes a level of groups.
-func (g *generator) aggregates(l *level) {
+func (g *generator) aggregates(l *level, written bool) {
 	for range g.IntN(3) {
-		if f := g.field(l.rel, false); f.column.kind.group && len(f.path) == 0 && !f.column.function {
+		if f := g.field(l.rel, written); f.column.kind.group && len(f.path) == 0 && !f.column.function {
 			l.items = append(l.items, &item{field: f})
 		}
 	}
 	for range 1 + g.IntN(3) {
 		i := &item{aggregate: "count"}
-		if f := g.field(l.rel, false); len(f.path) == 0 {
+		if f := g.field(l.rel, written); len(f.path) == 0 {
 			switch {
 			case f.column.kind.sum:
 				i.field, i.aggregate = f, pick(g.Rand, "sum", "max", "min", "count")
@@ -362,6 +362,13 @@ func (g *generator) rightSide(c *condition, values []string) {
 	}
 }
 
+// fault is true once in so many times, as long as the request has no other fault.
+func (g *generator) fault(in int) bool {
+	made := !g.faulty && chance(g.Rand, in)
+	g.faulty = g.faulty || made
+	return made
+}
+
 // insert makes an insert or upsert.
 func (g *generator) insert(r *request) {
 	r.method = "POST"
@@ -375,7 +382,7 @@ func (g *generator) insert(r *request) {
 		rows += g.IntN(3)
 	}
 	if len(r.columns) == 0 {
-		r.csv = false
+		r.csv, rows = false, 1
 	}
 	for range rows {
 		r.rows = append(r.rows, g.row(r))
@@ -403,7 +410,7 @@ func (r *request) sparse() bool {
 func (g *generator) columns(r *request) {
 	for _, c := range r.rel.columns {
 		must := slices.Contains(r.rel.pk, c) && !c.root().identity
-		if c.generated && !chance(g.Rand, 15) || !must && chance(g.Rand, 3) {
+		if c.generated && !g.fault(15) || !must && chance(g.Rand, 3) {
 			continue
 		}
 		r.columns = append(r.columns, c)
@@ -488,7 +495,7 @@ func (g *generator) update(r *request) {
 	r.method, r.single = "PATCH", true
 	g.change(r)
 	for range 10 {
-		if c := pick(g.Rand, r.rel.columns...); !slices.Contains(r.columns, c) && (!c.generated || chance(g.Rand, 10)) && (!slices.Contains(r.rel.pk, c) || chance(g.Rand, 4)) && len(r.columns) < 3 {
+		if c := pick(g.Rand, r.rel.columns...); !slices.Contains(r.columns, c) && (!c.generated || g.fault(10)) && (!slices.Contains(r.rel.pk, c) || chance(g.Rand, 4)) && len(r.columns) < 3 {
 			r.columns = append(r.columns, c)
 		}
 	}
@@ -552,8 +559,8 @@ func (g *generator) call(r *request) {
 			continue
 		}
 		text := pick(g.Rand, a.kind.values...)
-		if a.kind.bad != "" && chance(g.Rand, 20) && !g.faulty {
-			g.faulty, text = true, a.kind.bad
+		if a.kind.bad != "" && r.method == "GET" && g.fault(20) {
+			text = a.kind.bad
 		}
 		r.given = append(r.given, value{a, text})
 	}

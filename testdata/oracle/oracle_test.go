@@ -94,8 +94,11 @@ func sortedValue(decoder *json.Decoder) (string, error) {
 func differs(r *request, got, want outcome) string {
 	if got.code != "" || want.code != "" {
 		switch {
-		case want.code == "42501" && r.method != "GET" && strings.HasPrefix(got.code, "22"):
-			// A value of a body that its type refuses may be found before the right to use it is missed.
+		case (want.code == "42501" || strings.HasPrefix(want.code, "22")) && r.method != "GET" && strings.HasPrefix(got.code, "22"):
+			// A value of a body that its type refuses may be found before the right to use it is missed, and before it
+			// is known to be too long.
+		case r.count && (want.code == "42501" || got.code == "42501"):
+			// There are two statements then, and the other one is refused first.
 		case got.code != want.code:
 			return "code"
 		case want.status != 0 && got.status != want.status:
@@ -105,7 +108,7 @@ func differs(r *request, got, want outcome) string {
 		}
 		return ""
 	}
-	gotBody, wantBody := compact(strings.TrimSuffix(got.body, "\n")), compact(want.body)
+	gotBody, wantBody := compact(got.body), compact(want.body)
 	if r.accept == "application/x-ndjson" {
 		gotBody, wantBody = strings.TrimSuffix(got.body, "\n"), want.body
 		lines := strings.Split(gotBody, "\n")
@@ -133,7 +136,7 @@ func differs(r *request, got, want outcome) string {
 // try makes a request in both ways.
 func (w *world) try(t *testing.T, r *request) (what string, got, want outcome, script string) {
 	t.Helper()
-	want, script, ok := w.inSQL(t, r)
+	want, script, ok := w.inSQL(t, r, false)
 	if !ok {
 		return "", got, want, script
 	}
@@ -141,15 +144,23 @@ func (w *world) try(t *testing.T, r *request) (what string, got, want outcome, s
 		want.state = w.state
 	}
 	got = w.overHTTP(t, r)
-	return differs(r, got, want), got, want, script
+	what = differs(r, got, want)
+	if what == "code" && want.code == "42501" && (got.code == "" || got.code == "PGRST116") && r.method == "GET" {
+		// Where PostgreSQL knows that there are no rows it does not look at the rights to what would be joined to them.
+		// The answer must be that of somebody who has the rights.
+		if allowed, _, _ := w.inSQL(t, r, true); differs(r, got, allowed) == "" {
+			what = ""
+		}
+	}
+	return what, got, want, script
 }
 
 // shrunk makes a request that fails smaller as long as it fails in the same way.
 func (w *world) shrunk(t *testing.T, r *request, what string) *request {
 	t.Helper()
-	for tries := 0; tries < 300; {
+	for tries := 0; tries < 150; {
 		smaller := false
-		for n := 0; tries < 300; n++ {
+		for n := 0; tries < 150; n++ {
 			candidate := r.without(n)
 			if candidate == nil {
 				break
@@ -248,7 +259,7 @@ func (w *world) ask(t *testing.T, seed uint64, number, requests int) {
 		}
 		if what != "" {
 			w.report(t, fmt.Sprintf("request %d", n), r, what)
-			if failed++; failed == 3 {
+			if failed++; failed == 2 {
 				t.FailNow()
 			}
 		}

@@ -42,7 +42,7 @@ func (s *schema) grant(r *rand.Rand, t *relation, role string) {
 		}
 		return strings.Join(names, ", ")
 	}
-	switch r.IntN(10) {
+	switch r.IntN(16) {
 	case 0:
 	case 1:
 		fmt.Fprintf(&s.ddl, "grant select on %s to %s;\n", s.of(t.name), role)
@@ -73,7 +73,7 @@ func (s *schema) addPolicies(r *rand.Rand, t *relation, before []*relation) {
 			own := identifier(c.name) + " = auth.uid()"
 			conditions = append(conditions, own, own, own, identifier(c.name)+" = (select auth.uid())")
 		case c.kind.order:
-			conditions = append(conditions, identifier(c.name)+" is not null", fmt.Sprintf("%s <> %s", identifier(c.name), literal(pick(r, c.kind.values...))))
+			conditions = append(conditions, identifier(c.name)+" is not null", fmt.Sprintf("%s <> %s::%s", identifier(c.name), literal(pick(r, c.kind.values...)), c.kind.sql))
 		default:
 			conditions = append(conditions, identifier(c.name)+" is null")
 		}
@@ -89,9 +89,9 @@ func (s *schema) addPolicies(r *rand.Rand, t *relation, before []*relation) {
 		}
 	}
 	fmt.Fprintf(&s.ddl, "alter table %s enable row level security;\n", s.of(t.name))
-	for i := range 1 + r.IntN(5) {
+	for i := range 2 + r.IntN(4) {
 		command := pick(r, "all", "all", "select", "select", "insert", "update", "delete")
-		kind := pick(r, "permissive", "permissive", "permissive", "permissive", "restrictive")
+		kind := pick(r, "permissive", "permissive", "permissive", "permissive", "permissive", "permissive", "restrictive")
 		fmt.Fprintf(&s.ddl, "create policy p%d on %s as %s for %s to %s", i, s.of(t.name), kind, command, pick(r, "public", "anon", "authenticated", "anon, authenticated"))
 		if command != "insert" {
 			fmt.Fprintf(&s.ddl, " using (%s)", pick(r, conditions...))

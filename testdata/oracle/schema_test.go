@@ -290,7 +290,9 @@ func (s *schema) create(r *rand.Rand, t *relation, constraints []string, partiti
 	}
 	fmt.Fprintf(&s.ddl, "create table %s (%s)", s.of(t.name), strings.Join(append(parts, constraints...), ", "))
 	if partitioned {
-		part := func(n int) string { return identifier(s.name+" parts") + "." + identifier(fmt.Sprintf("%s part%d", t.name, n)) }
+		part := func(n int) string {
+			return identifier(s.name+" parts") + "." + identifier(fmt.Sprintf("%s part%d", t.name, n))
+		}
 		fmt.Fprintf(&s.ddl, " partition by hash (%s)", identifier(t.pk[0].name))
 		for n := range 2 {
 			fmt.Fprintf(&s.ddl, ";\ncreate table %s partition of %s for values with (modulus 2, remainder %d)", part(n), s.of(t.name), n)

@@ -338,8 +338,9 @@ func (t *translator) scalars(r *request) string {
 	return "select to_json(" + t.called(r) + ")::text"
 }
 
-// write writes a change, with what is returned of the rows written, and the query over them, which are w.
-func (t *translator) write(r *request) (change, rows string) {
+// write writes a change, with what is returned of the rows written, and queries over them, which are w: what is shown,
+// and that in one text.
+func (t *translator) write(r *request) (change, shown, rows string) {
 	switch r.method {
 	case "PATCH":
 		change = t.update(r)
@@ -348,19 +349,17 @@ func (t *translator) write(r *request) (change, rows string) {
 	default:
 		change = t.insert(r)
 	}
-	switch r.returning {
-	case "representation":
-		change += " returning " + t.needed(r)
+	switch {
+	case r.returning == "representation":
 		level := *r.level
 		level.where = nil
-		rows = rendered(r.accept, t.from(&level, "w", "", nil, nil))
-	case "headers-only":
-		if r.method == "POST" && len(r.rel.pk) > 0 {
-			change += " returning " + identifiers(r.rel.pk)
-			rows = "select coalesce(json_agg(_r), '[]')::text from w _r"
-		}
+		shown = t.from(&level, "w", "", nil, nil)
+		return change + " returning " + t.needed(r), shown, rendered(r.accept, shown)
+	case r.returning == "headers-only" && r.method == "POST" && len(r.rel.pk) > 0:
+		shown = "select * from w"
+		return change + " returning " + identifiers(r.rel.pk), shown, rendered("", shown)
 	}
-	return change, rows
+	return change, "", ""
 }
 
 func (t *translator) wheres(r *request, alias string) string {
