@@ -150,9 +150,15 @@ func serveCommand() *cobra.Command {
 		Example: "  basalt serve --listen 127.0.0.1:8090 --data ./basalt_data\n  DATABASE_URL=postgres://user:password@host/app basalt serve",
 		Long: "Run the server until SIGINT or SIGTERM; a second signal forces the exit.\n\n" +
 			"Each flag is also an environment variable: --max-rows is BASALT_MAX_ROWS. The flag wins. DATABASE_URL and JWT_SECRET\n" +
-			"are read where BASALT_DATABASE_URL and BASALT_JWT_SECRET are not set.",
+			"are read where BASALT_DATABASE_URL and BASALT_JWT_SECRET are not set. Of a --postgrest-config those of its settings count\n" +
+			"that are given neither way; keys that cannot be taken over are refused with the reason.\n\n" +
+			"Changes of the schema and of roles' settings are noticed by themselves; NOTIFY pgrst, SIGUSR1 and SIGUSR2 make it look at\n" +
+			"once. Changes of these settings need a restart.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := settings.TakeOver(cmd.Flags()); err != nil {
+				return err
+			}
 			signal.Ignore(syscall.SIGPIPE) // whoever reads the log may die; the server lives on
 			return api.Serve(cmd.Context(), settings, api.Build{Version: version, Commit: commit}, cmd.OutOrStdout(), os.Stderr)
 		},

@@ -33,6 +33,10 @@ func TestExitCodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
+	odd := filepath.Join(t.TempDir(), "postgrest.conf")
+	if err := os.WriteFile(odd, []byte("db-uri = \"postgres://u:hidden-password@h/d\"\ndb-channel = \"hidden-password\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	nowhere := "postgres://u:hidden-password@127.0.0.1:1/db"
 	for _, test := range []struct {
 		name string
@@ -56,6 +60,8 @@ func TestExitCodes(t *testing.T) {
 		{"an empty data folder", []string{"serve", "--data", ""}, 2, "--data"},
 		{"a malformed flag", []string{"serve", "--max-rows", "many"}, 2, "--max-rows"},
 		{"a setting that cannot be", []string{"serve", "--jwt-secret", "short"}, 2, "--jwt-secret"},
+		{"a configuration of PostgREST that is not there", []string{"serve", "--postgrest-config", filepath.Join(t.TempDir(), "none")}, 2, "--postgrest-config"},
+		{"a configuration of PostgREST that cannot be", []string{"serve", "--postgrest-config", odd}, 2, "line 2: db-channel: it is not supported"},
 		{"settings that contradict each other", []string{"serve", "--database-url", nowhere, "--postgres-port", "5"}, 2, "--postgres-port"},
 		{"a database that is no URL", []string{"keys", "--database-url", "x"}, 2, "--database-url"},
 		{"a database that is not there", []string{"keys", "--database-url", nowhere}, 1, "connect"},

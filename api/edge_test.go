@@ -146,6 +146,13 @@ func TestOddButLegalHTTP(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a request behind a body with two ends", func(t *testing.T) {
+		smuggled := "GET /rest/v1/rpc/who HTTP/1.1\r\n" + head + "\r\n"
+		answer := raw(t, s, "GET /rest/v1/thing HTTP/1.1\r\n"+head+"Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n"+smuggled)
+		if !strings.HasPrefix(answer, "HTTP/1.1 200") || strings.Contains(answer, `"anon"`) {
+			t.Error(answer)
+		}
+	})
 	t.Run("a client that waits to be told to go on", func(t *testing.T) {
 		conn := dial(t, s)
 		fmt.Fprintf(conn, "POST /rest/v1/thing HTTP/1.1\r\n%sExpect: 100-continue\r\nContent-Length: 8\r\nConnection: close\r\n\r\n", head)

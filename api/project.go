@@ -144,15 +144,24 @@ func open(ctx context.Context, s *Settings, url, password, apiURL string, log ze
 		db.Close()
 		return nil, fmt.Errorf("read --jwt-role-claim: %w", err) // Check has refused such
 	}
+	foreign, err := s.foreignKeys()
+	if err != nil {
+		db.Close()
+		return nil, fmt.Errorf("read --jwt-keys: %w", err)
+	}
 	p.Verifier = auth.NewVerifier(*p.Keys, auth.VerifierOptions{
-		RoleClaim: path, Audience: s.JWTAudience,
+		RoleClaim: path, Audience: s.JWTAudience, ForeignKeys: foreign,
+		DefaultRole: s.RestAnonRole, RoleRequired: s.RestAnonRole == "",
 		RoleAllowed: func(role string) bool {
 			c := p.Catalogs.Current()
 			return c == nil || c.Role(role) != nil
 		},
 	})
 	p.Auth = accountsOf(p, s, apiURL, log)
-	p.identity = identity{verifier: p.Verifier, anonymous: auth.Nobody()}
+	p.identity = identity{verifier: p.Verifier}
+	if s.RestAnonRole != "" {
+		p.identity.anonymous = auth.Nobody(s.RestAnonRole)
+	}
 	return p, nil
 }
 

@@ -85,6 +85,9 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 	if err != nil {
 		return nil, err
 	}
+	if err := s.takeOverDatabase(ctx, url, log); err != nil {
+		return nil, err
+	}
 	if server.project, err = open(ctx, &s, url, password, server.URL, log); err != nil {
 		return nil, err
 	}
@@ -102,6 +105,8 @@ func (s *Server) run(ctx context.Context, listener net.Listener, postgres *manag
 	s.group = group
 	group.Go(func() error { return s.project.Catalogs.Run(ctx) })
 	group.Go(func() error { return s.serve(ctx, listener) })
+	signals := reloadSignals()
+	group.Go(func() error { return s.reload(ctx, signals) })
 	if postgres == nil {
 		return
 	}
@@ -132,6 +137,11 @@ func (s *Server) close() {
 
 // warn says at the start what is unsafe about the settings.
 func warn(s *Settings, log zerolog.Logger) {
+	if s.Taken != nil {
+		for _, note := range s.Taken.Notes {
+			log.Warn().Str("file", s.PostgrestConfig).Msg(note)
+		}
+	}
 	if s.Limits == "off" {
 		log.Warn().Msg("rate limits are off: for tests only")
 	}

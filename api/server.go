@@ -38,11 +38,7 @@ func (s *Server) handler() http.Handler {
 
 	bodies := body.NewLimits(int64(s.settings.BodyLimit), int64(s.settings.BodyMemory))
 	public := e.Group("", cors, boundBodies(bodies), newCompressor().middleware)
-	restHandler := rest.New(s.project.DB, s.project.Catalogs, s.project.identity.of, s.log, rest.Options{
-		Schemas: s.settings.Schemas, ExtraSearchPath: s.settings.ExtraSearchPath, MaxRows: s.settings.MaxRows,
-		Aggregates: s.settings.RestAggregates, LegacyTargetNames: s.settings.LegacyTargetNames,
-		RequireFilters: s.settings.RequireFilters, AnswerMemory: int64(s.settings.AnswerMemory), Prefix: "/rest/v1",
-	})
+	restHandler := rest.New(s.project.DB, s.project.Catalogs, s.project.identity.of, s.log, s.settings.dialect())
 	public.Any("/rest/v1", restHandler.Serve)
 	public.Any("/rest/v1/*", restHandler.Serve)
 	accounts.Register(public.Group("/auth/v1", s.requireKey), s.project.Auth, s.project.Verifier, accounts.Options{Version: s.build.Version, Log: s.log})
@@ -124,6 +120,12 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		response := c.Response()
 		id := s.ids.of(c.Request().Header.Get("X-Request-Id"))
 		response.Header().Set("X-Request-Id", id)
+		s.trace(c.Request(), response.Header())
+		if len(c.Request().TransferEncoding) > 0 {
+			// net/http drops a Content-Length that stood beside it. Where the two disagree a proxy in front of us may
+			// have read another end of the body: what it takes for the next request must not be served (RFC 9112 §6.1).
+			response.Header().Set("Connection", "close")
+		}
 		response.Writer = &patientWriter{ResponseWriter: response.Writer, patience: s.settings.WriteTimeout}
 		broken := true
 		defer func() {

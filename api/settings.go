@@ -42,10 +42,17 @@ type Settings struct {
 	MaxRows           int64    `flag:"max-rows" default:"1000" help:"most rows a read returns when nothing smaller is asked; 0: no cap"`
 	RestAggregates    bool     `flag:"rest-aggregates" default:"false" help:"allow aggregate functions in select"`
 	LegacyTargetNames bool     `flag:"rest-legacy-target-names" default:"true" help:"let an aliased embed be addressed by its relation's name too"`
+	RestTxEnd         string   `flag:"rest-tx-end" default:"commit" help:"how transactions of requests end: commit, rollback, commit-allow-override or rollback-allow-override (Prefer: tx= decides)"`
+	RestPreRequest    string   `flag:"rest-pre-request" help:"function that each request runs before its statement, as schema.function"`
+	RestHoisted       []string `flag:"rest-hoisted-settings" default:"statement_timeout,plan_filter.statement_cost_limit,default_transaction_isolation" help:"settings of a called function that hold for its whole transaction, comma-separated"`
+	RestAnonRole      string   `flag:"rest-anon-role" default:"anon" help:"role of requests without a token; empty: they are refused"`
 	RequireFilters    bool     `flag:"require-filters" default:"true" help:"refuse PATCH and DELETE without a filter for the anonymous role"`
 
+	AppSettings auth.Secret `flag:"app-settings" help:"settings for SQL, as name=value,name=value: current_setting('app.settings.name')"`
+
 	JWTSecret    auth.Secret `flag:"jwt-secret" env:"JWT_SECRET" help:"HS256 secret, 32 bytes or more; empty: generated once and kept in the database"`
-	JWTRoleClaim string      `flag:"jwt-role-claim" default:"$.role" help:"where the role stands in a token (RFC 9535 member path)"`
+	JWTKeys      auth.Secret `flag:"jwt-keys" help:"JSON Web Key or set of them whose tokens the REST API believes too; @FILE reads it from a file"`
+	JWTRoleClaim string      `flag:"jwt-role-claim" default:"$.role" help:"where the role stands in a token (RFC 9535 member path, at its end also [?(@ == \"text\")])"`
 	JWTAudience  string      `flag:"jwt-audience" help:"audience demanded of tokens; empty: any"`
 	SiteURL      string      `flag:"site-url" default:"http://localhost:3000" help:"where mails lead back to"`
 	PublicURL    string      `flag:"public-url" help:"URL that clients reach this server by, for the issuer of tokens; empty: http://<listen>"`
@@ -60,10 +67,16 @@ type Settings struct {
 	WriteTimeout    time.Duration `flag:"write-timeout" default:"30s" help:"longest time that a client may take to accept the next part of an answer"`
 	IdleTimeout     time.Duration `flag:"idle-timeout" default:"120s" help:"how long an idle keep-alive connection is kept"`
 	ShutdownTimeout time.Duration `flag:"shutdown-timeout" default:"30s" help:"how long requests under way may take to end after SIGTERM"`
+	PostgrestConfig string        `flag:"postgrest-config" help:"configuration file of PostgREST whose settings are taken over at the start, but for those given here"`
+	ServerTiming    bool          `flag:"server-timing" default:"false" help:"tell in Server-Timing what parts of a REST request took how long"`
+	TraceHeader     string        `flag:"trace-header" help:"header of requests that answers echo, such as X-Trace-Id"`
 	TrustedProxies  []string      `flag:"trusted-proxies" help:"networks whose X-Forwarded-For is believed, comma-separated CIDRs"`
 
 	LogFormat string `flag:"log-format" default:"auto" help:"console, json, or auto (console on a terminal)"`
 	LogLevel  string `flag:"log-level" default:"info" help:"debug, info, warn or error"`
+
+	// Taken is what TakeOver found beside settings, nil without --postgrest-config.
+	Taken *TakenOver
 }
 
 // Bytes is a size; it is written as a plain number or with KiB, MiB or GiB.
@@ -118,6 +131,7 @@ func EnvName(flag string) string {
 type settingValue struct {
 	field reflect.Value
 	text  string
+	given bool // by the environment
 }
 
 func (v *settingValue) String() string {
@@ -197,12 +211,15 @@ func (s *Settings) Bind(flags *pflag.FlagSet, names ...string) error {
 	for i := range fields.NumField() {
 		tag := fields.Type().Field(i).Tag
 		name := tag.Get("flag")
+		if name == "" {
+			continue
+		}
 		value := &settingValue{field: fields.Field(i)}
 		source, text := name, tag.Get("default")
 		for _, variable := range []string{tag.Get("env"), EnvName(name)} {
 			// An empty variable is none: deployments hand on what they do not have as empty.
 			if given := os.Getenv(variable); variable != "" && given != "" {
-				source, text = variable, given
+				source, text, value.given = variable, given, true
 			}
 		}
 		if text != "" {
@@ -217,6 +234,17 @@ func (s *Settings) Bind(flags *pflag.FlagSet, names ...string) error {
 		flag.DefValue = tag.Get("default")
 		if value.IsBoolFlag() {
 			flag.NoOptDefVal = "true"
+		}
+	}
+	return nil
+}
+
+// value finds the setting of a flag, nil when there is none.
+func (s *Settings) value(flag string) *settingValue {
+	fields := reflect.ValueOf(s).Elem()
+	for i := range fields.NumField() {
+		if fields.Type().Field(i).Tag.Get("flag") == flag {
+			return &settingValue{field: fields.Field(i)}
 		}
 	}
 	return nil
@@ -249,6 +277,12 @@ func (s *Settings) Check() error {
 	}
 	if _, err := token.ParsePath(s.JWTRoleClaim); err != nil {
 		return &SettingError{"jwt-role-claim", err.Error()}
+	}
+	if _, err := s.foreignKeys(); err != nil {
+		return &SettingError{"jwt-keys", err.Error()}
+	}
+	if err := s.checkDialect(); err != nil {
+		return err
 	}
 	if len(s.Schemas) == 0 {
 		return &SettingError{"schemas", "at least one schema must be exposed"}

@@ -32,6 +32,20 @@ func bind(t *testing.T, environment map[string]string, args ...string) (api.Sett
 	return s, flags, err
 }
 
+// appSettings are the settings for SQL, each as name=value.
+func appSettings(t *testing.T, s *api.Settings) []string {
+	t.Helper()
+	parsed, err := api.ParseAppSettings(s.AppSettings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, setting := range parsed {
+		list = append(list, setting.Name+"="+setting.Value.Reveal())
+	}
+	return list
+}
+
 func TestSettingsComeFromDefaultsEnvironmentAndFlags(t *testing.T) {
 	for _, test := range []struct {
 		name        string
@@ -61,6 +75,10 @@ func TestSettingsComeFromDefaultsEnvironmentAndFlags(t *testing.T) {
 		{"a switch that is put off", nil, []string{"--require-filters=false"}, func(s api.Settings) any { return s.RequireFilters }, false},
 		{"a size in MiB", nil, []string{"--body-limit", "2MiB"}, func(s api.Settings) any { return s.BodyLimit }, api.Bytes(2 << 20)},
 		{"a size in bytes", nil, []string{"--body-limit", "2000"}, func(s api.Settings) any { return s.BodyLimit }, api.Bytes(2000)},
+		{"app settings", nil, []string{`--app-settings=a=1, b.c="x,\"y\"" ,d=`}, func(s api.Settings) any {
+			return appSettings(t, &s)
+		}, []string{"a=1", `b.c=x,"y"`, "d="}},
+		{"no anonymous role", nil, []string{"--rest-anon-role="}, func(s api.Settings) any { return s.RestAnonRole }, ""},
 		{"a duration", nil, []string{"--read-timeout", "1m30s"}, func(s api.Settings) any { return s.ReadTimeout }, 90 * time.Second},
 		{"a pool as large as the machine wants", nil, nil, func(s api.Settings) any { return s.PoolSize >= 8 }, true},
 	} {
@@ -117,6 +135,22 @@ func TestSettingsThatCannotBeAreRefusedByName(t *testing.T) {
 		{"a format that is none", nil, []string{"--log-format=xml"}, "--log-format"},
 		{"limits that are neither on nor off", nil, []string{"--limits=no"}, "--limits"},
 		{"a confirmation that is none", nil, []string{"--autoconfirm=yes"}, "--autoconfirm"},
+		{"an end of transactions that is none", nil, []string{"--rest-tx-end=maybe"}, "--rest-tx-end"},
+		{"a pre-request with parentheses", nil, []string{"--rest-pre-request=api.check()"}, "--rest-pre-request"},
+		{"a pre-request without a name", nil, []string{"--rest-pre-request=api."}, "--rest-pre-request"},
+		{"an anonymous role that is the way back", nil, []string{"--rest-anon-role=none"}, "--rest-anon-role"},
+		{"app settings without values", nil, []string{"--app-settings=" + secret}, "--app-settings"},
+		{"app settings with an odd name", nil, []string{"--app-settings=a b=" + secret}, "--app-settings"},
+		{"app settings with the same name twice", nil, []string{"--app-settings=a=" + secret + ",a=x"}, "--app-settings"},
+		{"app settings with an open quote", nil, []string{`--app-settings=a="` + secret}, "--app-settings"},
+		{"app settings without a comma", nil, []string{`--app-settings=a="x"` + secret}, "--app-settings"},
+		{"app settings of the environment", map[string]string{"BASALT_APP_SETTINGS": secret}, nil, "--app-settings"},
+		{"keys that are none", nil, []string{"--jwt-keys=" + secret}, "--jwt-keys"},
+		{"keys that are too short", nil, []string{`--jwt-keys={"kty":"oct","k":"` + secret + `"}`}, "--jwt-keys"},
+		{"keys in a file that is not there", nil, []string{"--jwt-keys=@/no/such/file"}, "/no/such/file"},
+		{"a trace header that is none", nil, []string{"--trace-header=a b"}, "--trace-header"},
+		{"a trace header that frames answers", nil, []string{"--trace-header=content-length"}, "--trace-header"},
+		{"a trace header that is a secret", nil, []string{"--trace-header=ApiKey"}, "--trace-header"},
 		{"less memory than one body", nil, []string{"--body-memory=1MiB"}, "--body-memory"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -144,7 +178,10 @@ func TestSettingsThatCannotBeAreRefusedByName(t *testing.T) {
 
 func TestHelpShowsNoSecretOfTheEnvironment(t *testing.T) {
 	const secret = "a-secret-that-must-not-show-in-any-help-text"
-	_, flags, err := bind(t, map[string]string{"JWT_SECRET": secret, "DATABASE_URL": "postgres://u:" + secret + "@h/d"})
+	_, flags, err := bind(t, map[string]string{
+		"JWT_SECRET": secret, "DATABASE_URL": "postgres://u:" + secret + "@h/d", "BASALT_APP_SETTINGS": "a=" + secret,
+		"BASALT_JWT_KEYS": `{"kty":"oct","k":"` + secret + `"}`,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,11 +32,14 @@ type Principal struct {
 	APIKeyOnly bool
 	// Subject is the token's `sub` as it stands there.
 	Subject string
+	// Foreign is set when another issuer has signed the token: whom it names is no account of the project.
+	Foreign bool
 }
 
-// Nobody is the principal of a request without a token.
-func Nobody() *Principal {
-	return &Principal{Role: RoleAnon, Claims: `{"role":"anon"}`}
+// Nobody is the principal of a request without a token, with a role of the operator's choice.
+func Nobody(role string) *Principal {
+	claims, _ := json.Marshal(map[string]string{"role": role}) // strings always marshal
+	return &Principal{Role: role, Claims: string(claims)}
 }
 
 // Administers tells whether the principal may use the admin part of the accounts API. Only

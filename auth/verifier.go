@@ -13,14 +13,19 @@ import (
 	"basalt/auth/token"
 )
 
-// TokenError is the refusal of a token: PGRST301 for what is no token of ours, PGRST303
-// for claims that forbid its use, 22023 for a role that nobody may become.
+// TokenError is the refusal of a token: PGRST301 for what is no token of ours, PGRST302 for the
+// lack of one, PGRST303 for claims that forbid its use, 22023 for a role that nobody may become.
 type TokenError = token.Error
 
 // VerifierOptions say what is demanded of tokens.
 type VerifierOptions struct {
 	// RoleClaim is where the role stands (see token.ParsePath); the zero value is `$.role`.
 	RoleClaim token.Path
+	// DefaultRole is the role of tokens that name none, "" for anon; RoleRequired refuses them.
+	DefaultRole  string
+	RoleRequired bool
+	// ForeignKeys verify tokens of other issuers, beside the project's own.
+	ForeignKeys token.Ring
 	// Audience, when set, must be among a token's audiences if it names any.
 	Audience string
 	// RoleAllowed tells whether the connection may become a role; nil allows all. It is asked
@@ -38,8 +43,8 @@ const (
 // Verifier verifies each token once and remembers the outcome by the token's SHA-256 until
 // the token ends. Refusals are not remembered: they must not push out those that pass.
 type Verifier struct {
+	options VerifierOptions
 	rules   token.Rules
-	allowed func(string) bool
 	perGen  int
 	state   atomic.Pointer[verifierState]
 }
@@ -66,9 +71,12 @@ func NewVerifier(keys Keys, o VerifierOptions) *Verifier {
 	if o.RoleAllowed == nil {
 		o.RoleAllowed = func(string) bool { return true }
 	}
+	if o.DefaultRole == "" {
+		o.DefaultRole = RoleAnon
+	}
 	v := &Verifier{
+		options: o,
 		rules:   token.Rules{Role: o.RoleClaim, Audience: o.Audience},
-		allowed: o.RoleAllowed,
 		perGen:  max(1, o.Remember/(2*shardCount)),
 	}
 	v.Rotate(keys)
@@ -78,9 +86,18 @@ func NewVerifier(keys Keys, o VerifierOptions) *Verifier {
 // Rotate puts new keys in place of the old and forgets all that the old ones have verified.
 func (v *Verifier) Rotate(keys Keys) {
 	v.state.Store(&verifierState{
-		ring:    token.Ring{token.SharedKey(keys.Secret.Reveal())},
+		ring:    append(token.Ring{token.SharedKey(keys.Secret.Reveal())}, v.options.ForeignKeys...),
 		apiKeys: [2]string{keys.AnonKey, keys.ServiceKey.Reveal()},
 	})
+}
+
+// VerifyOwn is Verify for tokens that the project itself has issued.
+func (v *Verifier) VerifyOwn(raw string) (*Principal, error) {
+	p, err := v.Verify(raw)
+	if err == nil && p.Foreign {
+		return nil, token.Foreign()
+	}
+	return p, err
 }
 
 // Verify tells who is calling. The error is always a *TokenError.
@@ -102,20 +119,32 @@ func (v *Verifier) Verify(raw string) (*Principal, error) {
 	if now.After(p.ExpiresAt.Add(token.Leeway)) {
 		return nil, token.Expired()
 	}
-	if !v.allowed(p.Role) {
+	if !v.options.RoleAllowed(p.Role) {
 		return nil, token.UnknownRole(p.Role)
 	}
 	return p, nil
 }
 
 func (v *Verifier) read(state *verifierState, raw string, now time.Time) (*Principal, *token.Error) {
-	claims, refusal := token.Parse(raw, state.ring, v.rules, now)
+	rules, isKey := v.rules, false
+	for _, apiKey := range state.apiKeys {
+		if subtle.ConstantTimeCompare([]byte(apiKey), []byte(raw)) == 1 {
+			// Our keys have their role where we have put it, wherever that of other tokens stands.
+			rules.Role, isKey = token.Path{}, true
+		}
+	}
+	claims, refusal := token.Parse(raw, state.ring, rules, now)
 	if refusal != nil {
 		return nil, refusal
 	}
-	p := &Principal{Role: claims.Role, Subject: claims.Subject, ExpiresAt: claims.ExpiresAt}
+	p := &Principal{
+		Role: claims.Role, Subject: claims.Subject, ExpiresAt: claims.ExpiresAt, APIKeyOnly: isKey, Foreign: claims.Foreign,
+	}
 	if p.Role == "" {
-		p.Role = RoleAnon
+		if v.options.RoleRequired {
+			return nil, token.Required()
+		}
+		p.Role = v.options.DefaultRole
 	}
 	p.Claims = claims.Text(p.Role)
 	if id, err := uuid.Parse(claims.Subject); err == nil && len(claims.Subject) == 36 {
@@ -123,11 +152,6 @@ func (v *Verifier) read(state *verifierState, raw string, now time.Time) (*Princ
 	}
 	if id, err := uuid.Parse(claims.SessionID); err == nil {
 		p.SessionID = id
-	}
-	for _, apiKey := range state.apiKeys {
-		if subtle.ConstantTimeCompare([]byte(apiKey), []byte(raw)) == 1 {
-			p.APIKeyOnly = true
-		}
 	}
 	return p, nil
 }

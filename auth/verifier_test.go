@@ -67,8 +67,62 @@ func TestVerifierTellsWhoIsCalling(t *testing.T) {
 			}
 		}
 	}
-	if p := Nobody(); p.Role != "anon" || p.Administers() {
+	if p := Nobody(RoleAnon); p.Role != "anon" || p.Administers() {
 		t.Errorf("nobody is %+v", p)
+	}
+}
+
+func TestVerifierKnowsWhoHasSigned(t *testing.T) {
+	keys := testKeys(t)
+	const other = "the secret of another issuer, with many bytes"
+	foreign := token.SharedKey(other)
+	foreign.Foreign = true
+	v := NewVerifier(keys, VerifierOptions{ForeignKeys: token.Ring{foreign}, DefaultRole: "web"})
+	exp := time.Now().Add(time.Hour).Unix()
+	raw, err := token.Sign(fmt.Appendf(nil, `{"sub":%q,"exp":%d}`, uuid.New(), exp), other, foreign.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // read, then remembered
+		p, err := v.Verify(raw)
+		if err != nil || !p.Foreign || p.Role != "web" || !strings.Contains(p.Claims, `"role":"web"`) {
+			t.Errorf("another issuer's token is %+v, %v", p, err)
+		}
+		if _, err := v.VerifyOwn(raw); err == nil {
+			t.Error("another issuer's token passes for ours")
+		}
+		if p, err := v.VerifyOwn(keys.ServiceKey.Reveal()); err != nil || p.Foreign || p.Role != RoleService {
+			t.Errorf("our key is %+v, %v", p, err)
+		}
+	}
+	v.Rotate(keys)
+	if _, err := v.Verify(raw); err != nil {
+		t.Errorf("after new keys of ours: %v", err)
+	}
+	refusedAs(t, NewVerifier(keys, VerifierOptions{}), raw, token.CodeUndecodable, "No suitable key or wrong key type")
+}
+
+func TestVerifierDemandsARoleWhereItMust(t *testing.T) {
+	v := NewVerifier(testKeys(t), VerifierOptions{RoleRequired: true})
+	exp := time.Now().Add(time.Hour).Unix()
+	refusedAs(t, v, signed(t, `{"sub":"7","exp":%d}`, exp), token.CodeRequired, "Anonymous access is disabled")
+	if p, err := v.Verify(signed(t, `{"role":"anon","exp":%d}`, exp)); err != nil || p.Role != RoleAnon {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+func TestVerifierFindsTheRoleOfItsOwnKeysWhereItPutThem(t *testing.T) {
+	path, err := token.ParsePath("$.app.role")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := testKeys(t)
+	v := NewVerifier(keys, VerifierOptions{RoleClaim: path})
+	if p, err := v.Verify(keys.ServiceKey.Reveal()); err != nil || p.Role != RoleService || !p.APIKeyOnly {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if p, err := v.Verify(signed(t, `{"role":"service_role","app":{"role":"reporter"},"exp":%d}`, time.Now().Add(time.Hour).Unix())); err != nil || p.Role != "reporter" {
+		t.Errorf("%+v, %v", p, err)
 	}
 }
 

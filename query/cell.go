@@ -98,15 +98,30 @@ func (w *cellWriter) text(cell []byte, format PayloadFormat, form CellForm) (tex
 		w.scratch = appendUnescaped(w.scratch[:0], inside)
 		return w.scratch, false
 	case cell[0] == '[' && form != PlainCell:
-		w.scratch = appendArray(w.scratch[:0], cell, form)
+		w.scratch = appendArray(w.scratch[:0], cell, form, dimensions(cell))
 		return w.scratch, false
 	}
 	return cell, false
 }
 
-// appendArray writes a JSON array as an array literal. The reader has bounded how deep it is. PostgreSQL's only array
-// without elements is {}, however deep the brackets.
-func appendArray(dst, array []byte, form CellForm) []byte {
+// dimensions counts those of a JSON array by the brackets before its first element, as PostgreSQL's own
+// json_populate_record does: an array further down is an element.
+func dimensions(array []byte) (n int) {
+	for _, c := range array {
+		switch c {
+		case '[':
+			n++
+		case ' ', '\t', '\n', '\r':
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// appendArray writes a JSON array as an array literal of so many dimensions. The reader has bounded how deep it is.
+// PostgreSQL's only array without elements is {}, however deep the brackets.
+func appendArray(dst, array []byte, form CellForm, dimensions int) []byte {
 	if len(bytes.Trim(array, "[], \t\n\r")) == 0 {
 		return append(dst, "{}"...)
 	}
@@ -118,7 +133,11 @@ func appendArray(dst, array []byte, form CellForm) []byte {
 		open = ','
 		start := s.pos
 		err := s.value(0)
-		dst = appendArrayElement(dst, array[start:s.pos], form)
+		if element := array[start:s.pos]; element[0] == '[' && dimensions > 1 {
+			dst = appendArray(dst, element, form, dimensions-1)
+		} else {
+			dst = appendArrayElement(dst, element, form)
+		}
 		return err
 	})
 	if open == '{' {
@@ -131,8 +150,6 @@ func appendArrayElement(dst, element []byte, form CellForm) []byte {
 	switch {
 	case element[0] == 'n':
 		return append(dst, "NULL"...)
-	case element[0] == '[':
-		return appendArray(dst, element, form)
 	case element[0] != '"' || form == JSONArrayCell:
 		return AppendElement(dst, element)
 	}

@@ -6,7 +6,7 @@ const expectOperator = "operator (eq, gt, ...)"
 
 // filter reads key=value where key is a column, maybe of an embed; in a call it may be an argument instead.
 func (p *parser) filter(key, value string) error {
-	if p.options.Call && p.isArgument(key) {
+	if p.options.Call && p.isArgument(key, value) {
 		return p.argument(key, value)
 	}
 	k := scanner{what: "tree path", text: key}
@@ -16,7 +16,7 @@ func (p *parser) filter(key, value string) error {
 		return err
 	}
 	if p.options.Call && len(c.Path) == 0 && len(c.Field.Path) == 0 &&
-		(p.isArgument(c.Field.Name) || !isPredicate(value)) {
+		(p.isArgument(c.Field.Name, value) || !IsPredicate(value)) {
 		return p.argument(c.Field.Name, value)
 	}
 	s := scanner{what: "filter", text: value}
@@ -27,12 +27,12 @@ func (p *parser) filter(key, value string) error {
 	return nil
 }
 
-func (p *parser) isArgument(name string) bool {
-	return p.options.IsArgument != nil && p.options.IsArgument(name)
+func (p *parser) isArgument(name, value string) bool {
+	return p.options.IsArgument != nil && p.options.IsArgument(name, value)
 }
 
-// isPredicate says whether a value begins like a filter.
-func isPredicate(value string) bool {
+// IsPredicate says whether a value begins like a filter.
+func IsPredicate(value string) bool {
 	if strings.HasPrefix(value, "not.") {
 		return true
 	}

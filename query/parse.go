@@ -40,9 +40,9 @@ const (
 type ParseOptions struct {
 	// Call says that the query string goes with GET on a routine: keys may be arguments.
 	Call bool
-	// IsArgument says whether the routine (any of its overloads) has an argument of this name. Of a call only; a
-	// key whose value is no filter counts as an argument in any case, so that its routine is found missing.
-	IsArgument func(name string) bool
+	// IsArgument says whether a value is for an argument of the routine, though it may look like a filter. Of a call
+	// only; a key whose value looks like none counts as an argument in any case, so that its routine is found missing.
+	IsArgument func(name, value string) bool
 }
 
 // Parse reads a query string as it stands in the URL, still percent-encoded, without the question mark.

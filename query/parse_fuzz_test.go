@@ -27,7 +27,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string, call bool) {
 		options := query.ParseOptions{Call: call}
 		if call {
-			options.IsArgument = func(name string) bool { return strings.HasPrefix(name, "p_") }
+			options.IsArgument = func(name, _ string) bool { return strings.HasPrefix(name, "p_") }
 		}
 		var q query.Query
 		if err := q.Parse(raw, options); err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	isArgument := func(name string) bool { return slices.Contains([]string{"a", "b", "order", "x y", "id"}, name) }
+	isArgument := func(name, _ string) bool { return slices.Contains([]string{"a", "b", "order", "x y", "id"}, name) }
 	tests := []struct {
 		name string
 		raw  string
@@ -373,7 +373,7 @@ func TestShapeTellsQueriesApartByAllButTheirValues(t *testing.T) {
 	shape := func(raw string) string {
 		t.Helper()
 		var q query.Query
-		if err := q.Parse(raw, query.ParseOptions{Call: true, IsArgument: func(name string) bool { return name == "arg" }}); err != nil {
+		if err := q.Parse(raw, query.ParseOptions{Call: true, IsArgument: func(name, _ string) bool { return name == "arg" }}); err != nil {
 			t.Fatalf("%s: %v", raw, err)
 		}
 		return string(q.Shape)
@@ -437,7 +437,7 @@ func TestParseUsesMemoryAgainWithoutMixingQueries(t *testing.T) {
 		"a=eq(any).{1}&b=fts(english).x&c=is.null",
 		"d=eq.1&e=eq.2&f=eq.3",
 	}
-	options := query.ParseOptions{Call: true, IsArgument: func(name string) bool { return name == "arg" }}
+	options := query.ParseOptions{Call: true, IsArgument: func(name, _ string) bool { return name == "arg" }}
 	for range 2 {
 		for _, raw := range raws {
 			var fresh query.Query

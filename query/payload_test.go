@@ -257,7 +257,9 @@ func TestCells(t *testing.T) {
 		{name: "arrays nest", cell: `[[1,2],[3,4]]`, form: query.ArrayCell, want: "{{1,2},{3,4}}"},
 		{name: "an array may be empty", cell: `[ ]`, form: query.ArrayCell, want: "{}"},
 		{name: "a literal for an array column is a string", cell: `"{1,2}"`, form: query.ArrayCell, want: "{1,2}"},
-		{name: "elements for a JSON array column are tokens", cell: `["a",1,{"b":2},null,[3]]`, form: query.JSONArrayCell, want: `{"\"a\"",1,"{\"b\":2}",NULL,{3}}`},
+		{name: "elements for a JSON array column are tokens", cell: `["a",1,{"b":2},null,[3]]`, form: query.JSONArrayCell, want: `{"\"a\"",1,"{\"b\":2}",NULL,[3]}`},
+		{name: "as many arrays nest as begin it", cell: `[ [1,[2, 3]] ,[ 4,5]]`, form: query.JSONArrayCell, want: `{{1,"[2, 3]"},{4,5}}`},
+		{name: "an array behind an element is a text", cell: `["a",["b"]]`, form: query.ArrayCell, want: `{a,"[\"b\"]"}`},
 		{name: "a field of CSV is text", cell: `null`, format: query.CSV, want: "null"},
 		{name: "a field of a form is text", cell: `"x"`, format: query.Form, form: query.JSONCell, want: `"x"`},
 	}

@@ -5,6 +5,8 @@
 // one shape share one compiled statement; values only ever travel as bind parameters.
 package query
 
+import "math/bits"
+
 // Action is what a request does.
 type Action byte
 
@@ -39,6 +41,19 @@ type Request struct {
 	// LegacyTargetNames lets an aliased embed be addressed by its relation's name too.
 	LegacyTargetNames bool
 }
+
+// Ceiling is the power of two that Limit does not exceed, for a statement to be planned for: PostgreSQL takes a bound
+// limit for a tenth of all rows, finds a plan for that too dear to keep and plans at each execution. It is 0 for none,
+// which goes for requests with conditions too: for their values a plan of its own each time is worth its price.
+func (r *Request) Ceiling() int64 {
+	if r.Action != Read || r.Limit <= 0 || r.Limit > maxCeiling || r.Offset > 0 || len(r.Query.Where) > 0 {
+		return 0
+	}
+	return 1 << bits.Len64(uint64(r.Limit-1))
+}
+
+// maxCeiling is the largest Ceiling. So many rows take longer than to plan.
+const maxCeiling = 1 << 16
 
 // Returning says what a write gives back.
 type Returning byte

@@ -8,6 +8,7 @@ func (r *Request) AppendShape(dst []byte) []byte {
 	dst = append(dst, byte(r.Action), byte(r.Returning),
 		byte(r.Prefer.Count), byte(r.Prefer.Resolution), byte(r.Prefer.Missing),
 		flag(r.Limit >= 0)|flag(r.Offset > 0)<<1|flag(r.Payload != nil)<<2)
+	dst = binary.AppendUvarint(dst, uint64(r.Ceiling()))
 	dst = appendString(dst, r.Schema)
 	dst = appendString(dst, r.Target)
 	if r.Payload != nil {

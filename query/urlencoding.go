@@ -138,3 +138,13 @@ func appendEscaped(dst []byte, text string) []byte {
 	}
 	return dst
 }
+
+// HasArgument says whether a query string gives a key a value that does not look like a filter.
+func HasArgument(raw, name string) bool {
+	found := false
+	err := eachParameter(raw, func(key, value string, given bool) error {
+		found = found || given && key == name && !IsPredicate(value)
+		return nil
+	})
+	return err == nil && found
+}

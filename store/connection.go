@@ -40,6 +40,7 @@ type connection struct {
 	replies []reply
 	columns Columns // of the statement whose rows are read
 	entries []*prepared
+	before  *prepared // of the session, nil for none
 	params  [][]byte
 	bind    pgproto3.Bind
 	formats [1]int16

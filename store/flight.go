@@ -10,7 +10,8 @@ type Flight struct {
 	// Check is asked when all rows have arrived and before the transaction commits; an error rolls back. A write with
 	// a Check takes a second round trip for its COMMIT or ROLLBACK.
 	Check func() error
-	// Rollback ends the transaction without keeping its changes (Prefer: tx=rollback).
+	// Rollback ends the transaction without keeping its changes (Prefer: tx=rollback). Deferred constraints are
+	// checked before.
 	Rollback bool
 	// Calls says that a routine is called by name. A routine can leave anything in the session, so all of it is cleaned
 	// right behind the flight; behind a read of relations only what could matter to the next flight is.
@@ -19,8 +20,11 @@ type Flight struct {
 
 // Session is the identity and the settings of one request. They hold for its transaction only.
 type Session struct {
-	Role      string    // "" for the role that Basalt connected with, never for a client
-	Settings  []Setting // in the order they are set; always the same names for one server, so that one statement serves
+	Role     string    // "" for the role that Basalt connected with, never for a client
+	Settings []Setting // in the order they are set; always the same names for one server, so that one statement serves
+	// Before, unless nil, is run as the role once the settings are there, before the flight's steps; its rows are
+	// dropped. It may change the settings.
+	Before    *sql.Statement
 	ReadOnly  bool
 	Isolation string // "" for the default, else "repeatable read" or "serializable"
 }

@@ -193,6 +193,7 @@ func (c *connection) forget() {
 	}
 	clear(c.replies)
 	clear(c.entries)
+	c.before = nil
 	if cap(c.out) > keptBuffer {
 		c.out = nil
 	}

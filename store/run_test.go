@@ -97,6 +97,72 @@ func TestRunAppliesTheSession(t *testing.T) {
 	}
 }
 
+func TestTheStatementBeforeSeesTheSessionAndMayChangeIt(t *testing.T) {
+	database := storetest.New(t)
+	database.Exec(t, `create table t (id int primary key); grant all on t to anon`)
+	db := openOne(t, database)
+	fly := func(before, text string, readOnly bool) (*result, error) {
+		r := &result{}
+		return r, db.Run(t.Context(), &store.Flight{
+			Session: store.Session{
+				Role: "anon", ReadOnly: readOnly, Before: &sql.Statement{SQL: before},
+				Settings: []store.Setting{{Name: "search_path", Value: "public"}, {Name: "request.path", Value: "/a"}},
+			},
+			Steps: []store.Step{statement(text, r)},
+		})
+	}
+	const mark = `select set_config('request.path', current_setting('request.path') || ' ' || current_user, true)`
+	for _, readOnly := range []bool{true, false} {
+		r, err := fly(mark, `select current_setting('request.path')`, readOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.value(t); got != "/a anon" {
+			t.Errorf("the path is %q", got)
+		}
+		r, err = fly(`select set_config('timezone', 'Asia/Tokyo', true), set_config('intervalstyle', 'iso_8601', true)`, `select now()`, readOnly)
+		if err != nil || r.columns.TimeZone != "Asia/Tokyo" || r.columns.IntervalStyle != "iso_8601" {
+			t.Errorf("values are written by %q and %q, %v", r.columns.TimeZone, r.columns.IntervalStyle, err)
+		}
+		r, err = fly(`select generate_series(1, 3)`, `select 'x'`, readOnly)
+		if err != nil || r.value(t) != "x" {
+			t.Errorf("rows before: %v", err)
+		}
+		if r, err = fly(`select from generate_series(1, 0)`, `select now()`, readOnly); err != nil || r.columns.TimeZone == "Asia/Tokyo" {
+			t.Errorf("no rows before: the zone %s, %v", r.columns.TimeZone, err)
+		}
+		r, err = fly(`select 1 / 0`, `insert into t values (1)`, readOnly)
+		if pgErr, ok := err.(*pgconn.PgError); !ok || pgErr.Code != "22012" || r.begins != 0 {
+			t.Errorf("an error before: %v", err)
+		}
+	}
+	if _, err := fly(`insert into t values (1)`, `select 1 / 0`, false); err == nil {
+		t.Error("a failure behind passes")
+	}
+	if _, err := fly(`insert into t values (2)`, `select 1`, false); err != nil {
+		t.Error(err)
+	}
+	if n := queryInt(t, database, `select sum(id) from t`); n != 2 {
+		t.Errorf("what was done before a failure is kept: %d", n)
+	}
+}
+
+func TestARollbackTellsWhatTheCommitWouldHaveTold(t *testing.T) {
+	database := storetest.NewEmpty(t)
+	database.Exec(t, `create table p (id int primary key); create table c (p int references p deferrable initially deferred)`)
+	db := openOne(t, database)
+	for _, check := range []func() error{nil, func() error { return nil }} {
+		for range 2 {
+			err := db.Run(t.Context(), &store.Flight{
+				Rollback: true, Check: check, Steps: []store.Step{statement(`insert into c values (1)`, nil)},
+			})
+			if pgErr, ok := err.(*pgconn.PgError); !ok || pgErr.Code != "23503" {
+				t.Errorf("got %v, want SQLSTATE 23503", err)
+			}
+		}
+	}
+}
+
 func TestRunHandsRowsToSinks(t *testing.T) {
 	db := openOne(t, storetest.NewEmpty(t))
 	tests := []struct {
@@ -455,6 +521,9 @@ func TestOneRoundTrip(t *testing.T) {
 	reading.ReadOnly = true
 	serializable := session
 	serializable.Isolation = "serializable"
+	guarded, writing := reading, session
+	guarded.Before = &sql.Statement{SQL: `select pg_catalog.set_config('request.path', '/guarded', true)`}
+	writing.Before = guarded.Before
 	count := statement(`select count(*) from t`, nil)
 	rows := statement(`select * from t limit 10`, nil)
 	insert := statement(`insert into t values (1)`, nil)
@@ -467,7 +536,9 @@ func TestOneRoundTrip(t *testing.T) {
 	}{
 		{"a read", store.Flight{Session: reading, Steps: []store.Step{rows}}, 1, false},
 		{"a read with its count", store.Flight{Session: reading, Steps: []store.Step{count, rows}}, 1, false},
+		{"a read behind another statement", store.Flight{Session: guarded, Steps: []store.Step{rows}}, 1, false},
 		{"a write", store.Flight{Session: session, Steps: []store.Step{insert}}, 1, false},
+		{"a write behind another statement", store.Flight{Session: writing, Steps: []store.Step{insert}}, 1, false},
 		{"a serializable write", store.Flight{Session: serializable, Steps: []store.Step{insert}}, 1, true},
 		{"a write rolled back", store.Flight{Session: session, Steps: []store.Step{insert}, Rollback: true}, 1, true},
 		{"a write with a check", store.Flight{Session: session, Steps: []store.Step{insert}, Check: func() error { return nil }}, 2, true},

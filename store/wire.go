@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"basalt/query/sql"
 )
 
 // reply is what the server will answer to one request of a flight, in the order of the requests.
@@ -53,6 +55,17 @@ func (s settingsShape) text() string {
 	return b.String()
 }
 
+// readZone asks for what values are written by, at the places where applySettings asks for it too.
+const readZone = `
+select
+  null,
+  null,
+  pg_catalog.current_setting('TimeZone'),
+  pg_catalog.current_setting('IntervalStyle')`
+
+// checkConstraints makes PostgreSQL check now what it would check at the commit.
+const checkConstraints = `set constraints all immediate`
+
 // beginCommand gives the command that opens an explicit transaction of an isolation level.
 func beginCommand(isolation string) (string, error) {
 	switch isolation {
@@ -67,15 +80,23 @@ func beginCommand(isolation string) (string, error) {
 // resolve finds the prepared statements of a flight's steps. With anew, those that this connection has are prepared
 // again.
 func (c *connection) resolve(f *Flight, anew bool) {
-	c.entries = c.entries[:0]
-	for i := range f.Steps {
-		entry := c.statements.get(f.Steps[i].Statement, f.Session.Role)
-		if anew && entry.described {
-			c.statements.drop(entry)
-			entry = c.statements.get(f.Steps[i].Statement, f.Session.Role)
-		}
-		c.entries = append(c.entries, entry)
+	c.entries, c.before = c.entries[:0], nil
+	if f.Session.Before != nil {
+		c.before = c.entry(f.Session.Before, f.Session.Role, anew)
 	}
+	for i := range f.Steps {
+		c.entries = append(c.entries, c.entry(f.Steps[i].Statement, f.Session.Role, anew))
+	}
+}
+
+// entry finds the prepared statement of one that a flight runs.
+func (c *connection) entry(statement *sql.Statement, role string, anew bool) *prepared {
+	entry := c.statements.get(statement, role)
+	if anew && entry.described {
+		c.statements.drop(entry)
+		entry = c.statements.get(statement, role)
+	}
+	return entry
 }
 
 // queue encodes all requests of a flight and notes the replies to expect.
@@ -92,10 +113,17 @@ func (c *connection) queue(f *Flight, t transaction) {
 	}
 	c.queueReset()
 	c.applySettings(&f.Session)
+	if c.before != nil {
+		c.run(c.before, nil, reply{})
+		c.command(readZone, reply{zone: true})
+	}
 	for i := range f.Steps {
 		c.run(c.entries[i], f.Steps[i].Params, reply{sink: f.Steps[i].Sink})
 	}
 	if t.begin != "" {
+		if f.Rollback && !f.Session.ReadOnly {
+			c.command(checkConstraints, reply{}) // a commit would have told what they refuse
+		}
 		if !t.held {
 			c.command(endCommand(f.Rollback), reply{})
 		}

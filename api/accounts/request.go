@@ -98,7 +98,7 @@ func (f *face) trusted(c echo.Context) bool {
 	if token == "" {
 		return false
 	}
-	p, err := f.verifier.Verify(token)
+	p, err := f.verifier.VerifyOwn(token)
 	return err == nil && p.Administers()
 }
 
@@ -118,7 +118,7 @@ func (f *face) principal(c echo.Context) (*auth.Principal, error) {
 	if !found {
 		return nil, &problem{status: http.StatusUnauthorized, code: auth.CodeNoAuthorization, message: "This endpoint requires a valid Bearer token"}
 	}
-	return f.verifier.Verify(token)
+	return f.verifier.VerifyOwn(token)
 }
 
 // admin lets only the service key, and tokens of its role, pass.

@@ -145,7 +145,8 @@ func (a *Answer) JSON(t testing.TB, into any) {
 	}
 }
 
-// Do sends a request with the anonymous key, or with what the headers ("Name: value") say instead.
+// Do sends a request with the anonymous key, or with what the headers ("Name: value") say instead. A name may be there
+// several times.
 func (s *Server) Do(t testing.TB, method, path, body string, headers ...string) *Answer {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
@@ -156,13 +157,15 @@ func (s *Server) Do(t testing.TB, method, path, body string, headers ...string) 
 	if body != "" {
 		request.Header.Set("Content-Type", "application/json")
 	}
+	given := http.Header{}
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ":")
 		if value = strings.TrimSpace(value); value == "" {
 			request.Header.Del(name)
-		} else {
-			request.Header.Set(name, value)
+			continue
 		}
+		given.Add(name, value)
+		request.Header[http.CanonicalHeaderKey(name)] = given.Values(name)
 	}
 	response, err := direct().Do(request)
 	if err != nil {
@@ -238,4 +241,18 @@ func (s *Server) Sign(t testing.TB, claims string) string {
 		t.Fatalf("sign token: %v", err)
 	}
 	return signed
+}
+
+// Refused gives the error of a server that does not start with these settings.
+func Refused(t testing.TB, settings api.Settings) error {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	server, err := api.Start(ctx, settings, api.Build{Version: "test", Commit: "test"}, zerolog.Nop(), io.Discard)
+	if err == nil {
+		cancel()
+		_ = server.Wait() // what counts is that it began
+		t.Fatal("the server starts")
+	}
+	return err
 }

@@ -34,10 +34,10 @@ type answer struct {
 	params   [3][][]byte // of the count, the estimate and the statement itself
 	encoder  *pgjson.Encoder
 	buffer   []byte
-	pooled   *[]byte // what buffer came from, between Begin and release
-	rows     int64   // rows given or affected
-	inserted int64   // of an upsert, rows that were not there before
-	keys     []string
+	pooled   *[]byte  // what buffer came from, between Begin and release
+	rows     int64    // rows given or affected
+	inserted int64    // of an upsert, rows that were not there before
+	keys     []string // conditions on the key of the first row, for Location
 	streamed bool
 	total    counter
 	estimate estimate
@@ -118,9 +118,9 @@ func (a *answer) mayOverflow() bool {
 	return a.request.Action != query.Insert || a.request.Payload.Rows > 1
 }
 
-// singular says that exactly one row must come.
+// singular says that exactly one row must come or be written, shown or not.
 func (a *answer) singular() bool {
-	return a.format.media == mediaObject && a.request.Returning == query.ReturnRows && !a.statement.Single
+	return a.format.media == mediaObject && !a.statement.Single
 }
 
 func (a *answer) checkSingular() error {
@@ -176,6 +176,9 @@ func (a *answer) Row(values [][]byte) error {
 	hidden := len(a.statement.Hidden)
 	if err := a.takeHidden(values[:hidden]); err != nil {
 		return err
+	}
+	if a.rows == 0 {
+		return nil // it told the total alone
 	}
 	if a.request.Returning != query.ReturnRows || a.statement.Void || (a.singular() && a.rows > 1) {
 		return nil

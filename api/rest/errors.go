@@ -199,6 +199,9 @@ func (e *Error) header(name, value string) *Error {
 
 func tokenError(token *auth.TokenError) *Error {
 	e := failure(http.StatusUnauthorized, token.Code, token.Message)
+	if token.Code == "PGRST302" {
+		return e.header("WWW-Authenticate", "Bearer")
+	}
 	return e.header("WWW-Authenticate", `Bearer error="invalid_token", error_description=`+strconv.Quote(token.Message))
 }
 
@@ -244,10 +247,8 @@ func sqlStatus(e *pgconn.PgError, anonymous bool) int {
 		return http.StatusBadRequest
 	case "53400":
 		return http.StatusInternalServerError
-	case "57P01", "57P02", "57P03":
+	case "57P01":
 		return http.StatusServiceUnavailable
-	case "57014":
-		return http.StatusInternalServerError
 	case "P0001":
 		return http.StatusBadRequest
 	case "42883":
@@ -279,37 +280,4 @@ func sqlStatus(e *pgconn.PgError, anonymous bool) int {
 		return http.StatusInternalServerError
 	}
 	return http.StatusBadRequest
-}
-
-// raisedAnswer reads the answer that a function gave by RAISE with SQLSTATE 'PGRST': MESSAGE is the body,
-// DETAIL the status and the headers.
-func raisedAnswer(database *pgconn.PgError) *Error {
-	var body struct {
-		Code    *string `json:"code"`
-		Message *string `json:"message"`
-		Details *string `json:"details"`
-		Hint    *string `json:"hint"`
-	}
-	var answer struct {
-		Status  *int              `json:"status"`
-		Headers map[string]string `json:"headers"`
-	}
-	bad := func(part string) *Error {
-		e := failure(http.StatusInternalServerError, "PGRST121", "Could not parse JSON in the \"RAISE SQLSTATE 'PGRST'\" error")
-		e.Details = text("Invalid JSON value for " + part)
-		e.Hint = text(`MESSAGE must be a JSON object with the keys "code" and "message", DETAIL one with "status" and "headers"`)
-		return e
-	}
-	if json.Unmarshal([]byte(database.Message), &body) != nil || body.Code == nil || body.Message == nil {
-		return bad("MESSAGE")
-	}
-	if json.Unmarshal([]byte(database.Detail), &answer) != nil || answer.Status == nil || answer.Headers == nil ||
-		*answer.Status < 200 || *answer.Status > 599 {
-		return bad("DETAIL")
-	}
-	e := &Error{Status: *answer.Status, Code: *body.Code, Message: *body.Message, Details: body.Details, Hint: body.Hint}
-	for name, value := range answer.Headers {
-		e.header(name, headerText(value))
-	}
-	return e
 }

@@ -1,8 +1,3 @@
-// Package rest serves /rest/v1: PostgREST's dialect over the exposed schemas.
-//
-// A request walks through request.go and payload.go (HTTP to query.Request), planner.go (request and catalog to a
-// compiled statement), session.go (who asks), store (one flight to PostgreSQL), answer.go with row.go, status.go
-// and headers.go (rows to HTTP); errors.go is the one place where anything that stops it becomes its answer.
 package rest
 
 import (
@@ -34,6 +29,18 @@ type Options struct {
 	RequireFilters    bool  // refuse PATCH and DELETE without a filter for the anonymous role
 	AnswerMemory      int64 // most bytes of an answer held back until its transaction has committed
 	Prefix            string
+	// AnonymousRole is the role of requests without a token, "" when there must be one.
+	AnonymousRole string
+	End           TransactionEnd
+	// PreRequest is the function that each request runs before its statement, "" for none. Without a schema it is
+	// found by the search path.
+	PreRequest catalog.Name
+	// AppSettings are set for each request; Hoisted are the settings of a function that hold from the beginning of its
+	// transaction rather than in its body alone.
+	AppSettings []store.Setting
+	Hoisted     []string
+	// ServerTiming has answers tell what took how long.
+	ServerTiming bool
 }
 
 // Handler serves requests under one prefix.
@@ -44,6 +51,7 @@ type Handler struct {
 	options     Options
 	log         zerolog.Logger
 	searchPaths map[string]string // by exposed schema
+	preRequest  *sql.Statement    // nil for none
 	planner     atomic.Pointer[planner]
 	zones       zones
 	queries     sync.Pool // *query.Query
@@ -66,6 +74,9 @@ func New(db *store.DB, catalogs *store.CatalogWatcher, identify func(*http.Reque
 		}
 		h.searchPaths[schema] = strings.Join(path, ", ")
 	}
+	if options.PreRequest.Name != "" {
+		h.preRequest = sql.CompileBefore(options.PreRequest)
+	}
 	h.zones.loaded = map[string]*time.Location{}
 	h.queries.New = func() any { return new(query.Query) }
 	h.answers.New = func() any { return new(answer) }
@@ -76,16 +87,18 @@ func New(db *store.DB, catalogs *store.CatalogWatcher, identify func(*http.Reque
 // Serve answers one request.
 func (h *Handler) Serve(c echo.Context) error {
 	r := c.Request()
+	times := h.startClock(c)
 	principal, err := h.identify(r)
 	if err != nil {
 		return h.refuse(c, err, true)
 	}
+	times.lap(lapToken)
 	path, err := decodePath(strings.TrimPrefix(r.URL.EscapedPath(), h.options.Prefix))
 	if err == nil {
 		err = h.serve(c, path, principal)
 	}
 	if err != nil {
-		return h.refuse(c, err, principal.Role == auth.RoleAnon)
+		return h.refuse(c, err, h.anonymous(principal))
 	}
 	return nil
 }
@@ -108,6 +121,7 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 	if err != nil {
 		return err
 	}
+	h.clock(c).lap(lapParse)
 	if err := h.permit(request, principal, p.catalog); err != nil {
 		return err
 	}
@@ -131,13 +145,23 @@ func (h *Handler) permit(request *query.Request, principal *auth.Principal, c *c
 		e := failure(http.StatusUnauthorized, "22023", `role "`+principal.Role+`" does not exist`)
 		return e.header("WWW-Authenticate", "Bearer")
 	}
-	if h.options.RequireFilters && principal.Role == auth.RoleAnon && len(request.Query.Where) == 0 &&
-		(request.Action == query.Update || request.Action == query.Delete) {
+	if h.options.RequireFilters && h.anonymous(principal) && len(request.Query.Where) == 0 && changesAll(request) {
 		e := failure(http.StatusBadRequest, "21000", "A request that changes rows must name them")
 		e.Hint = text("Add a filter such as id=eq.1")
 		return e
 	}
 	return nil
+}
+
+// changesAll says that a request without filters changes every row. An update by an empty body changes none.
+func changesAll(request *query.Request) bool {
+	return request.Action == query.Delete || request.Action == query.Update && len(request.Payload.Keys) > 0
+}
+
+// anonymous says that a request has a role that anybody may have: that of requests without a token, or that of the
+// public key.
+func (h *Handler) anonymous(principal *auth.Principal) bool {
+	return principal.Role == h.options.AnonymousRole || principal.Role == auth.RoleAnon
 }
 
 // run compiles, asks the database and answers.
@@ -158,17 +182,20 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 		return a.finishEmpty()
 	}
 	flight := store.Flight{
-		Session: h.session(c.Request(), path, principal, request, p.catalog, statement.routine),
-		Check:   a.check(),
-		Calls:   request.Action == query.Call,
+		Session:  h.session(c.Request(), path, principal, request, p.catalog, statement.routine),
+		Check:    a.check(),
+		Rollback: h.options.End.rollsBack(&request.Prefer),
+		Calls:    request.Action == query.Call,
 	}
 	flight.Session.ReadOnly = request.Action == query.Read || statement.ReadOnly || c.Request().Method != http.MethodPost && request.Action == query.Call
 	if flight.Steps, err = a.steps(p.catalog); err != nil {
 		return err
 	}
+	h.clock(c).lap(lapPlan)
 	if err := h.db.Run(c.Request().Context(), &flight); err != nil {
 		return err
 	}
+	h.clock(c).lap(lapTransaction)
 	return a.finish()
 }
 

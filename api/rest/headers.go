@@ -20,13 +20,13 @@ func (a *answer) setHeaders(status int) {
 		values[i] = value
 		header[name] = values[i : i+1 : i+1]
 	}
-	if !a.statement.Single && !a.statement.Void {
+	if request.Action != query.Put {
 		set(0, "Content-Range", a.contentRange())
 	}
+	if len(header["Vary"]) == 0 {
+		set(1, "Vary", "Accept, Prefer, Range")
+	}
 	if request.Action == query.Read {
-		if len(header["Vary"]) == 0 {
-			set(1, "Vary", "Accept, Prefer, Range")
-		}
 		set(2, "Content-Location", a.contentLocation())
 	}
 	for _, renamed := range a.statement.Renamed {
@@ -36,7 +36,7 @@ func (a *answer) setHeaders(status int) {
 	if location := a.location(); location != "" {
 		header.Set("Location", location)
 	}
-	if len(a.h.options.Schemas) > 1 {
+	if len(a.h.options.Schemas) > 1 || a.c.Request().Header[profileHeader(a.c.Request().Method)] != nil {
 		header.Set("Content-Profile", request.Schema)
 	}
 	if a.c.Request().Header["Prefer"] != nil {
@@ -44,6 +44,12 @@ func (a *answer) setHeaders(status int) {
 		if applied := request.Prefer.AppendApplied(nil, request.Action, target); len(applied) > 0 {
 			header.Set("Preference-Applied", string(applied))
 		}
+	}
+	if times := a.h.clock(a.c); times != nil {
+		if !a.streamed {
+			times.lap(lapResponse)
+		}
+		header.Set("Server-Timing", times.header())
 	}
 	if request.Returning == query.ReturnRows && status != http.StatusNoContent {
 		if len(header["Content-Type"]) == 0 {
@@ -59,11 +65,13 @@ func (a *answer) contentRange() string {
 		total = strconv.FormatInt(n, 10)
 	}
 	first, last := a.request.Offset, a.request.Offset+a.rows-1
-	switch a.request.Action {
-	case query.Insert, query.Put, query.Delete:
+	switch {
+	case a.request.Action == query.Insert, a.request.Action == query.Delete:
 		return "*/" + total
-	case query.Update:
+	case a.request.Action == query.Update:
 		first, last = 0, a.rows-1
+	case a.statement.Single:
+		last = first // a result that is no set counts as one row, even when it is nothing
 	}
 	if a.streamed {
 		last = first + a.shown() - 1 // nothing when only the end will tell
@@ -96,7 +104,7 @@ func (a *answer) location() string {
 			continue
 		}
 		b.WriteByte(separator)
-		b.WriteString(url.QueryEscape(hidden.Name) + "=eq." + url.QueryEscape(a.keys[i]))
+		b.WriteString(url.QueryEscape(hidden.Name) + "=" + url.QueryEscape(a.keys[i]))
 		separator = '&'
 	}
 	return b.String()

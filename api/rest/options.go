@@ -32,7 +32,12 @@ func (h *Handler) answerOptions(c echo.Context, model *catalog.Catalog, path str
 			return err
 		}
 	}
+	c.Response().Header().Set("Access-Control-Allow-Origin", "*")
 	c.Response().Header().Set("Allow", methods)
+	if times := h.clock(c); times != nil {
+		times.lap(lapParse)
+		c.Response().Header().Set("Server-Timing", times.header())
+	}
 	c.Response().WriteHeader(http.StatusOK)
 	return nil
 }

@@ -26,7 +26,7 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 	if request.Schema, err = h.schema(r); err != nil {
 		return nil, nil, err
 	}
-	if request.Prefer, err = preferences(r.Header["Prefer"]); err != nil {
+	if request.Prefer, err = preferences(r.Header["Prefer"], h.options.End); err != nil {
 		return nil, nil, err
 	}
 	formats, err := negotiate(r.Header["Accept"])
@@ -35,13 +35,16 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 	}
 	var options query.ParseOptions
 	if request.Action == query.Call {
-		options.Call = true
 		if r.Method != http.MethodPost {
-			options.IsArgument = argumentNames(c, catalog.Name{Schema: request.Schema, Name: request.Target})
+			options.Call = true
+			options.IsArgument = arguments(c, catalog.Name{Schema: request.Schema, Name: request.Target}, r.URL.RawQuery)
 		}
 	}
 	if err := q.Parse(withoutKey(r.URL.RawQuery), options); err != nil {
 		return nil, nil, err
+	}
+	if request.Action == query.Put {
+		q.Columns, q.HasColumns = nil, false // a row is put as a whole
 	}
 	if err := window(request, r, h.options.MaxRows); err != nil {
 		return nil, nil, err
@@ -55,10 +58,12 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 	return request, formats, nil
 }
 
-// preferences reads the Prefer headers. Transactions always end in a commit, whatever is preferred.
-func preferences(headers []string) (query.Preferences, error) {
+// preferences reads the Prefer headers. How the transaction ends is the client's choice only where that is allowed.
+func preferences(headers []string, end TransactionEnd) (query.Preferences, error) {
 	p := query.ParsePreferences(headers)
-	p.Transaction = query.TransactionUnset
+	if !end.Override {
+		p.Transaction = query.TransactionUnset
+	}
 	if p.Handling == query.HandlingStrict && len(p.Invalid) > 0 {
 		e := failure(http.StatusBadRequest, "PGRST122", "Invalid preferences given with handling=strict")
 		e.Details = text("Invalid preferences: " + strings.Join(p.Invalid, ", "))
@@ -138,14 +143,18 @@ func target(request *query.Request, method, path string) error {
 	return nil
 }
 
+// profileHeader is the header that names the schema of a request with this method.
+func profileHeader(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return "Accept-Profile"
+	}
+	return "Content-Profile"
+}
+
 // schema is the one that the profile header names, the first exposed one without it.
 func (h *Handler) schema(r *http.Request) (string, error) {
-	header := "Content-Profile"
-	switch r.Method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions:
-		header = "Accept-Profile"
-	}
-	wanted := r.Header.Get(header)
+	wanted := r.Header.Get(profileHeader(r.Method))
 	if wanted == "" {
 		return h.options.Schemas[0], nil
 	}
@@ -157,13 +166,19 @@ func (h *Handler) schema(r *http.Request) (string, error) {
 	return wanted, nil
 }
 
-// argumentNames tells which keys of a query string are arguments of a routine of that name.
-func argumentNames(c *catalog.Catalog, name catalog.Name) func(string) bool {
+// arguments tells which parameters of a query string are arguments of a routine of that name. What looks like a filter
+// is one, also beside an argument of its name, unless a routine would lack an argument that it must have.
+func arguments(c *catalog.Catalog, name catalog.Name, raw string) func(key, value string) bool {
 	routines := c.Routines(name)
-	return func(key string) bool {
-		return slices.ContainsFunc(routines, func(routine *catalog.Routine) bool {
-			return slices.ContainsFunc(routine.Args, func(arg catalog.Arg) bool { return arg.Name == key })
-		})
+	return func(key, value string) bool {
+		wanted, needed := false, false
+		for _, routine := range routines {
+			for _, arg := range routine.Args {
+				wanted = wanted || arg.Name == key
+				needed = needed || arg.Name == key && !arg.HasDefault
+			}
+		}
+		return wanted && (!query.IsPredicate(value) || needed && !query.HasArgument(raw, key))
 	}
 }
 

@@ -13,12 +13,16 @@ func (a *answer) takeHidden(values [][]byte) error {
 		switch {
 		case hidden.Kind == sql.InsertedColumn && len(values[i]) == 1 && values[i][0] == 1:
 			a.inserted++
+		case hidden.Kind == sql.KeyColumn && a.rows == 1 && values[i] == nil:
+			a.keys = append(a.keys, "is.null") // keys of views may be
 		case hidden.Kind == sql.KeyColumn && a.rows == 1:
-			a.keys = append(a.keys, string(values[i]))
+			a.keys = append(a.keys, "eq."+string(values[i]))
 		case hidden.Kind == sql.TotalColumn && a.rows == 1:
 			if err := a.total.Row(values[i : i+1]); err != nil {
 				return err
 			}
+		case hidden.Kind == sql.ShownColumn && values[i] == nil:
+			a.rows--
 		}
 	}
 	return nil

@@ -11,26 +11,19 @@ import (
 	"basalt/store"
 )
 
-// session gives a request's identity and settings to SQL: those of the role it runs as, those of the routine it
-// calls that must hold from the beginning, and above them the request's own. There are the same ones for most
-// requests, so that one prepared statement sets them; role comes last because it may lose the right to set others.
+// session gives a request's identity and settings to SQL: its search path, the settings of the role it runs as, what
+// it says itself, those of the routine it calls that must hold from the beginning, and the operator's. There are the
+// same ones for most requests, so that one prepared statement sets them. The store sets the role behind them, because it
+// may lose the right to set others.
 func (h *Handler) session(r *http.Request, path string, p *auth.Principal, request *query.Request, c *catalog.Catalog, called *catalog.Routine) store.Session {
-	s := store.Session{Role: p.Role, Settings: make([]store.Setting, 0, 10)}
+	s := store.Session{Role: p.Role, Settings: make([]store.Setting, 0, 10), Before: h.preRequest}
+	s.Settings = append(s.Settings, store.Setting{Name: "search_path", Value: h.searchPaths[request.Schema]})
 	if role := c.Role(p.Role); role != nil {
 		for _, setting := range role.Settings {
 			impose(&s, setting)
 		}
 	}
-	if called != nil {
-		for _, setting := range called.Settings {
-			switch strings.ToLower(setting.Name) {
-			case "statement_timeout", "default_transaction_isolation", "plan_filter.statement_cost_limit":
-				impose(&s, setting)
-			}
-		}
-	}
 	s.Settings = append(s.Settings,
-		store.Setting{Name: "search_path", Value: h.searchPaths[request.Schema]},
 		store.Setting{Name: "request.jwt.claims", Value: p.Claims},
 		store.Setting{Name: "request.method", Value: r.Method},
 		store.Setting{Name: "request.path", Value: path},
@@ -40,7 +33,25 @@ func (h *Handler) session(r *http.Request, path string, p *auth.Principal, reque
 	if zone := request.Prefer.TimeZone; zone != "" {
 		s.Settings = append(s.Settings, store.Setting{Name: "timezone", Value: zone})
 	}
+	if called != nil {
+		for _, setting := range called.Settings {
+			if h.hoists(setting.Name) {
+				impose(&s, setting)
+			}
+		}
+	}
+	s.Settings = append(s.Settings, h.options.AppSettings...)
 	return s
+}
+
+// hoists says that a setting of a routine is set for its whole transaction.
+func (h *Handler) hoists(name string) bool {
+	for _, hoisted := range h.options.Hoisted {
+		if strings.EqualFold(hoisted, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // impose adds a setting. The default isolation is that of the next transaction for PostgreSQL; here it is the

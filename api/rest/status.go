@@ -13,9 +13,10 @@ func (a *answer) count() int64 {
 	case query.CountNone:
 		return -1
 	case query.CountPlanned:
-		if a.statement.Plan != nil {
-			return a.estimate.rows
+		if a.statement.Plan == nil {
+			return -1 // only what reads will find is planned
 		}
+		return a.estimate.rows
 	case query.CountEstimated:
 		// The exact count stops one beyond the maximum; from there on the planner's estimate counts.
 		if a.statement.Plan != nil && a.total.rows > a.h.options.MaxRows {
@@ -25,8 +26,8 @@ func (a *answer) count() int64 {
 	switch {
 	case a.total.rows >= 0:
 		return a.total.rows
-	case a.request.Action == query.Call && a.request.Offset > 0:
-		return -1 // no row came that could have told the total
+	case a.statement.Single && a.request.Offset > 0:
+		return -1 // what is no set has no window
 	}
 	return a.rows
 }
@@ -65,7 +66,7 @@ func (a *answer) status() int {
 		}
 		return http.StatusOK
 	case query.Insert:
-		if a.request.Prefer.Resolution == query.MergeDuplicates && a.counted() && a.inserted == 0 && a.rows > 0 {
+		if a.request.Prefer.Resolution == query.MergeDuplicates && a.insertedNothing() {
 			return http.StatusOK
 		}
 		return http.StatusCreated
@@ -82,6 +83,14 @@ func (a *answer) status() int {
 		return http.StatusOK
 	}
 	return http.StatusNoContent
+}
+
+// insertedNothing says that all rows of an upsert were there before.
+func (a *answer) insertedNothing() bool {
+	if a.request.Payload.Rows == 0 {
+		return true
+	}
+	return a.counted() && a.inserted == 0 && a.rows > 0
 }
 
 // counted says that the statement tells which rows were inserted.

@@ -142,7 +142,7 @@ func refusal(code, message, details, hint string) string {
 		if err != nil {
 			panic(err) // strings always marshal
 		}
-		return string(quoted)
+		return strings.ReplaceAll(string(quoted), `\u003e`, ">") // which answers have as it is
 	}
 	return `{"code":` + text(code) + `,"details":` + text(details) + `,"hint":` + text(hint) + `,"message":` + text(message) + `}`
 }

@@ -146,7 +146,7 @@ func TestPutting(t *testing.T) {
 		{name: "another row, with its representation", method: "PUT", path: "item?id=eq.1", headers: []string{give}, body: `{"id":2,"code":"stolen"}`, status: 400, has: []string{"PGRST115"}},
 		{name: "which changed nothing", path: "item?code=eq.stolen", status: 200, want: `[]`},
 		{name: "no key in the body", method: "PUT", path: "item?id=eq.1", body: `{"code":"x"}`, status: 400, has: []string{"PGRST115"}},
-		{name: "several rows", method: "PUT", path: "item?id=eq.1", body: `[{"id":1},{"id":2}]`, status: 400, has: []string{"PGRST115"}},
+		{name: "no rows", method: "PUT", path: "item?id=eq.1", body: `[]`, status: 400, has: []string{"PGRST115"}},
 		{name: "a limit", method: "PUT", path: "item?id=eq.1&limit=1", body: `{"id":1}`, status: 400, has: []string{"PGRST114"}},
 		{name: "an offset", method: "PUT", path: "item?id=eq.1&offset=1", body: `{"id":1}`, status: 400, has: []string{"PGRST114"}},
 	})

@@ -7,6 +7,8 @@ import "fmt"
 const (
 	// CodeUndecodable is a token that is no token of ours: shape, algorithm, key, signature.
 	CodeUndecodable = "PGRST301"
+	// CodeRequired is a request without a token, or a token without a role, where none may be missing.
+	CodeRequired = "PGRST302"
 	// CodeClaims is a genuine token whose claims forbid its use: times, audience, types.
 	CodeClaims = "PGRST303"
 	// CodeRole is a genuine token that names a role which nobody may become (SQLSTATE 22023).
@@ -31,6 +33,12 @@ func badClaims(message string) *Error {
 
 // Expired is the refusal of a token whose time has passed.
 func Expired() *Error { return badClaims("JWT expired") }
+
+// Required is the refusal of whoever has no role where everybody needs one.
+func Required() *Error { return &Error{Code: CodeRequired, Message: "Anonymous access is disabled"} }
+
+// Foreign is the refusal of another issuer's token where only our own count.
+func Foreign() *Error { return undecodable("No suitable key or wrong key type") }
 
 // UnknownRole is the refusal of a token whose role nobody may become. A role that
 // exists but is out of reach reads the same: its existence is not the caller's business.

@@ -38,6 +38,7 @@ type Claims struct {
 	Subject   string
 	SessionID string
 	ExpiresAt time.Time
+	Foreign   bool // signed by another issuer
 }
 
 // Text is the claims' JSON as the signer wrote it, but for `role`, which is the given one.
@@ -74,15 +75,20 @@ func Parse(raw string, ring Ring, rules Rules, now time.Time) (*Claims, *Error) 
 	if refusal != nil {
 		return nil, refusal
 	}
-	payload, refusal := verify(raw, header.algorithm, keys)
+	payload, key, refusal := verify(raw, header.algorithm, keys)
 	if refusal != nil {
 		return nil, refusal
 	}
-	claims, err := parseObject(payload)
+	o, err := parseObject(payload)
 	if err != nil {
 		return nil, badClaims("Parsing claims failed")
 	}
-	return readClaims(claims, rules, now)
+	claims, refusal := readClaims(o, rules, now)
+	if refusal != nil {
+		return nil, refusal
+	}
+	claims.Foreign = key.Foreign
+	return claims, nil
 }
 
 func outsideAlphabet(r rune) bool {
@@ -147,20 +153,21 @@ func (c *rawClaims) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-func verify(raw, algorithm string, keys []jwt.VerificationKey) ([]byte, *Error) {
+// verify tries the keys in turn and gives the payload with the key that has signed it.
+func verify(raw, algorithm string, keys Ring) ([]byte, *Key, *Error) {
 	parser := jwt.NewParser(
 		jwt.WithValidMethods([]string{algorithm}),
 		jwt.WithStrictDecoding(),
 		jwt.WithoutClaimsValidation(),
 	)
-	claims := &rawClaims{}
-	_, err := parser.ParseWithClaims(raw, claims, func(*jwt.Token) (any, error) {
-		return jwt.VerificationKeySet{Keys: keys}, nil
-	})
-	if err != nil {
-		return nil, undecodable("JWT cryptographic operation failed")
+	for i := range keys {
+		claims := &rawClaims{}
+		_, err := parser.ParseWithClaims(raw, claims, func(*jwt.Token) (any, error) { return keys[i].Verification, nil })
+		if err == nil {
+			return claims.text, &keys[i], nil
+		}
 	}
-	return claims.text, nil
+	return nil, nil, undecodable("JWT cryptographic operation failed")
 }
 
 func readClaims(o object, rules Rules, now time.Time) (*Claims, *Error) {

@@ -239,6 +239,15 @@ func TestRoleIsFoundWhereThePathSays(t *testing.T) {
 		`$.app.roles[7]`:                "",
 		`$.missing.role`:                "",
 		`$[0]`:                          "",
+		`.app.roles[?(@ == "second")]`:  "second",
+		`$.app.roles[?@ == 'second']`:   "second",
+		`$.app.roles[?( @=="third" )]`:  "",
+		`.app.roles[?(@ != "first")]`:   "second",
+		`.app.roles[?(@ ^== "se")]`:     "second",
+		`.app.roles[?(@ ==^ "st")]`:     "first",
+		`.app.roles[?(@ *== "co")]`:     "second",
+		`.role[?(@ == "top")]`:          "",
+		`$[?(@ == "top")]`:              "",
 	} {
 		path, err := ParsePath(text)
 		if err != nil {
@@ -252,7 +261,8 @@ func TestRoleIsFoundWhereThePathSays(t *testing.T) {
 			t.Errorf("%s finds %q, not %q", text, c.Role, want)
 		}
 	}
-	for _, text := range []string{"", "$", "role", "$.", "$..role", "$.a[", "$.a[x]", "$.a[-1]", "$['a", "$['']", "$.a..b"} {
+	for _, text := range []string{"", "$", "role", "$.", "$..role", "$.a[", "$.a[x]", "$.a[-1]", "$['a", "$['']", "$.a..b",
+		`.a[?(@ == "x")].b`, `.a[?(@ == x)]`, `.a[?(@ == "x"]`, `.a[?(@ == "x)]`, `.a[?(@ = "x")]`, `.a[?(x == "x")]`, `.a[?(@ == "x")`, `.a[?`, `.a[?(@`} {
 		if _, err := ParsePath(text); err == nil {
 			t.Errorf("the path %q passes", text)
 		}

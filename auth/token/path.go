@@ -7,19 +7,21 @@ import (
 	"strings"
 )
 
-// Path is where a claim stands: member names and array positions, from the root of the claims.
-// It is the part of RFC 9535 that names exactly one value. The zero Path is `$.role`.
+// Path is where a claim stands: member names and array positions, from the root of the claims, and at the end a
+// comparison that chooses among the texts of an array. It is the part of RFC 9535 that names exactly one value, but for
+// the comparison, whose first match counts. The zero Path is `$.role`.
 type Path struct {
 	steps []step
 }
 
 type step struct {
-	name  string
-	index int
-	array bool
+	name   string
+	index  int
+	array  bool
+	choice *choice
 }
 
-// ParsePath reads `$.role`, `$.app.roles[0]`, `$['https://example.com/role']`.
+// ParsePath reads `$.role`, `$.app.roles[0]`, `$['https://example.com/role']`, `$.roles[?(@ == "editor")]`.
 // The leading `$` may be missing, as in PostgREST's older configuration files.
 func ParsePath(text string) (Path, error) {
 	rest := strings.TrimPrefix(text, "$")
@@ -28,6 +30,9 @@ func ParsePath(text string) (Path, error) {
 		next, tail, err := parseStep(rest)
 		if err != nil {
 			return Path{}, fmt.Errorf("role claim path %q: %w", text, err)
+		}
+		if next.choice != nil && tail != "" {
+			return Path{}, fmt.Errorf("role claim path %q: a comparison must be its end", text)
 		}
 		path.steps = append(path.steps, next)
 		rest = tail
@@ -47,6 +52,9 @@ func parseStep(rest string) (step, string, error) {
 			return step{}, "", fmt.Errorf("no end of the name after %q", rest[:2])
 		}
 		return step{name: name}, tail, nil
+	case strings.HasPrefix(rest, "[?"):
+		chosen, tail, err := parseChoice(rest[2:])
+		return step{choice: chosen}, tail, err
 	case rest[0] == '[':
 		digits, tail, found := strings.Cut(rest[1:], "]")
 		index, err := strconv.Atoi(digits)
@@ -81,7 +89,7 @@ func (p Path) find(root object) (json.RawMessage, bool) {
 		return root.lookup("role")
 	}
 	value, ok := root.lookup(p.steps[0].name)
-	if p.steps[0].array {
+	if p.steps[0].array || p.steps[0].choice != nil {
 		return nil, false
 	}
 	for _, s := range p.steps[1:] {
@@ -94,6 +102,9 @@ func (p Path) find(root object) (json.RawMessage, bool) {
 }
 
 func (s step) enter(value json.RawMessage) (json.RawMessage, bool) {
+	if s.choice != nil {
+		return s.choice.first(value)
+	}
 	if s.array {
 		var items []json.RawMessage
 		if json.Unmarshal(value, &items) != nil || s.index >= len(items) {

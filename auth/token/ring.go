@@ -16,6 +16,8 @@ type Key struct {
 	Algorithm string
 	// Verification is the key as golang-jwt takes it: bytes for HS256, a public key otherwise.
 	Verification jwt.VerificationKey
+	// Foreign says that another issuer signs with the key: its tokens belong to no session of ours.
+	Foreign bool
 }
 
 // SharedKey is a key for HS256.
@@ -34,8 +36,8 @@ func SharedKeyID(secret string) string {
 type Ring []Key
 
 // choose gives the keys to try for a token, or why there is none.
-func (r Ring) choose(algorithm, kid string) ([]jwt.VerificationKey, *Error) {
-	var keys []jwt.VerificationKey
+func (r Ring) choose(algorithm, kid string) (Ring, *Error) {
+	var keys Ring
 	known := false
 	for _, key := range r {
 		if key.Algorithm != algorithm {
@@ -43,7 +45,7 @@ func (r Ring) choose(algorithm, kid string) ([]jwt.VerificationKey, *Error) {
 		}
 		known = true
 		if kid == "" || kid == key.ID {
-			keys = append(keys, key.Verification)
+			keys = append(keys, key)
 		}
 	}
 	switch {

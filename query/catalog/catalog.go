@@ -202,8 +202,8 @@ func (c *Catalog) Type(oid OID) *Type { return c.types[oid] }
 // Role finds a role that requests may take (one that authenticator may become), or gives nil.
 func (c *Catalog) Role(name string) *Role { return c.roles[name] }
 
-// ComputedColumn finds the function that serves as a virtual column of a relation: one argument, of the
-// relation's row type, that returns one value which is no row of an exposed relation. Nil when there is none.
+// ComputedColumn finds the function that serves as a virtual column of a relation: it can be called with a row of the
+// relation alone, and what it returns is no row of an exposed relation. Nil when there is none.
 func (c *Catalog) ComputedColumn(rel Name, name string) *Routine {
 	return c.computed[computedKey{rel, name}]
 }

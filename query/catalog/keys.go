@@ -173,12 +173,26 @@ func (b *builder) addComputedRelationships() {
 	}
 }
 
+// listed is where PostgREST lists relationships of a cardinality among the choices of an ambiguous embed.
+func (c Cardinality) listed() int {
+	switch c {
+	case OneToMany:
+		return 0
+	case ManyToOne:
+		return 1
+	case OneToOne:
+		return 2
+	default:
+		return 3
+	}
+}
+
 // compareRelationships orders the relationships of one origin, so that every load lists them alike.
 func compareRelationships(x, y *Relationship) int {
 	order := cmp.Or(
 		cmp.Compare(x.To.Name.Schema, y.To.Name.Schema),
 		cmp.Compare(x.To.Name.Name, y.To.Name.Name),
-		cmp.Compare(x.Cardinality, y.Cardinality),
+		cmp.Compare(x.Cardinality.listed(), y.Cardinality.listed()),
 		cmp.Compare(x.Constraint, y.Constraint),
 	)
 	if order != 0 {

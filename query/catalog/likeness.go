@@ -6,8 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// minLikeness is the share of a name that must be right for it to be offered in place of a wrong one.
-const minLikeness = 0.75
+// How much of a name must be right for another to be offered in its place. Names of relations and routines are told to
+// those only who know most of them already; what is embedded is named by those who may see it.
+const (
+	minLikeness        = 0.75
+	minRelatedLikeness = 1. / 3
+)
 
 // Kind says among which objects of a schema a name is looked for.
 type Kind byte
@@ -25,7 +29,7 @@ func (c *Catalog) Similar(schema string, kind Kind, name string) (string, bool) 
 	if s == nil {
 		return "", false
 	}
-	best := newNearest(name)
+	best := newNearest(name, minLikeness)
 	if kind == RoutineName {
 		for _, r := range s.routines {
 			best.offer(r.Name.Name)
@@ -38,11 +42,29 @@ func (c *Catalog) Similar(schema string, kind Kind, name string) (string, bool) 
 	return best.found, best.found != ""
 }
 
-// Nearest finds the candidate that is most like a name, if any is like it enough. The first wins among equals.
-func Nearest(name string, candidates []string) (string, bool) {
-	best := newNearest(name)
-	for _, candidate := range candidates {
-		best.offer(candidate)
+// SimilarTarget finds what an embed that was not found may have meant to embed: the relation most like its name among
+// those that the origin is related to in a schema. None is offered when one has that very name: it is the hint of the
+// embed that is wrong.
+func (c *Catalog) SimilarTarget(origin Name, schema, target string) (string, bool) {
+	best := newNearest(target, minRelatedLikeness)
+	for _, r := range c.relationships[origin] {
+		switch {
+		case r.To.Name == Name{schema, target}:
+			return "", false
+		case r.To.Name.Schema == schema:
+			best.offer(r.To.Name.Name)
+		}
+	}
+	return best.found, best.found != ""
+}
+
+// SimilarOrigin finds the relation most like an origin without relationships among those of its schema that have some.
+func (c *Catalog) SimilarOrigin(origin Name) (string, bool) {
+	best := newNearest(origin.Name, minRelatedLikeness)
+	for _, r := range c.Relations(origin.Schema) {
+		if c.Related(r.Name, origin.Schema) {
+			best.offer(r.Name.Name)
+		}
 	}
 	return best.found, best.found != ""
 }
@@ -59,8 +81,8 @@ type nearest struct {
 // maxName bounds what is compared: PostgreSQL's own names have 63 bytes.
 const maxName = 63
 
-func newNearest(name string) *nearest {
-	n := &nearest{likeness: minLikeness}
+func newNearest(name string, likeness float64) *nearest {
+	n := &nearest{likeness: likeness}
 	if len(name) > 2*maxName {
 		// No name of the database is like it by three quarters.
 		return n

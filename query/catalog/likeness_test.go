@@ -22,7 +22,11 @@ func TestNearest(t *testing.T) {
 		{"no letter in common", "zzzzzz", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, found := Nearest(test.wrong, candidates)
+			best := newNearest(test.wrong, minLikeness)
+			for _, candidate := range candidates {
+				best.offer(candidate)
+			}
+			got, found := best.found, best.found != ""
 			if got != test.want || found != (test.want != "") {
 				t.Errorf("%q %t, want %q", got, found, test.want)
 			}

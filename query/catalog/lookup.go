@@ -1,5 +1,7 @@
 package catalog
 
+import "slices"
+
 // Schemas gives the names of the exposed schemas, the default first.
 func (c *Catalog) Schemas() []string { return c.options.Schemas }
 
@@ -38,6 +40,11 @@ func (c *Catalog) FindRelationships(from Name, schema, target string, hints []st
 		}
 	}
 	return found
+}
+
+// Related says whether some relationship leads from a relation into a schema.
+func (c *Catalog) Related(from Name, schema string) bool {
+	return slices.ContainsFunc(c.relationships[from], func(r *Relationship) bool { return r.To.Name.Schema == schema })
 }
 
 // answers says whether a request means this relationship.

@@ -96,11 +96,19 @@ func (r *Routine) rowArgument() *Relation {
 	return r.Args[0].Type.Relation
 }
 
+// takesRow gives the relation whose row alone a routine can be called with, or nil.
+func (r *Routine) takesRow() *Relation {
+	if len(r.Args) == 0 || r.Variadic || len(r.Args) > 1 && !r.Args[1].HasDefault {
+		return nil
+	}
+	return r.Args[0].Type.Relation
+}
+
 // addComputedColumn registers a routine that serves as a virtual column. PostgreSQL finds such functions along
 // search_path, which begins with the relation's schema.
 func (b *builder) addComputedColumn(r *Routine) {
-	row := r.rowArgument()
-	if row == nil || !b.exposes(row.Name) || r.ReturnsSet {
+	row := r.takesRow()
+	if row == nil || !b.exposes(row.Name) {
 		return
 	}
 	if r.Relation != nil && b.exposes(r.Relation.Name) {

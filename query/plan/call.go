@@ -79,12 +79,11 @@ func CheckAffected(r *query.Request, single bool) error {
 
 // resultSource is what the rows of a routine's result are made of; false when they are scalars, which have no columns.
 func resultSource(routine *catalog.Routine) (Source, bool) {
-	source := Source{Name: routine.Name.Name, Relation: routine.Relation}
+	source := Source{Name: routine.Name.Name}
 	var fields []catalog.Field
 	switch {
 	case routine.Relation != nil:
-		source.Columns = routine.Relation.Columns
-		return source, true
+		return RelationSource(routine.Relation), true
 	case len(routine.Out) == 1 && routine.Out[0].Name == "":
 		return source, false
 	case len(routine.Out) > 0:

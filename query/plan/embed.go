@@ -47,8 +47,11 @@ func (p *planner) embed(node *Node, item *query.Item) error {
 func spread(node *Node, e *Embed) error {
 	for i := range e.Node.Items {
 		below := &e.Node.Items[i]
-		if below.Aggregate != "" && !e.ToOne() {
+		switch {
+		case below.Aggregate != "" && !e.ToOne():
 			return notImplemented("Aggregates are not implemented for one-to-many or many-to-many spreads.")
+		case below.Bare:
+			return notImplemented("A count without parentheses is not implemented for spreads.")
 		}
 		item := Item{
 			Kind:      SpreadItem,

@@ -40,7 +40,8 @@ func addressedByRelation(name, alias string) error {
 	return &Error{
 		Code:    "PGRST108",
 		Message: "'" + name + "' is not an embedded resource in this request",
-		Hint:    "Use the alias '" + alias + "' instead of '" + name + "'.",
+		Details: "Target names are not allowed in filters if they have an alias",
+		Hint:    "Change '" + name + "' to '" + alias + "' in filters, orders or limits.",
 	}
 }
 
@@ -112,23 +113,19 @@ func (p *planner) noRelationship(source *Source, item *query.Item) error {
 			"' in the schema cache",
 		Details: details,
 	}
-	var names []string
-	for _, r := range p.relationshipsOf(source) {
-		if r.To.Name.Schema == p.request.Schema && r.To.Name.Name != item.Relation {
-			names = append(names, r.To.Name.Name)
-		}
+	if source.Relation == nil {
+		return e
 	}
-	if near, ok := catalog.Nearest(item.Relation, names); ok {
-		e.Hint = "Perhaps you meant '" + near + "' instead of '" + item.Relation + "'."
+	wrong, find := item.Relation, func() (string, bool) {
+		return p.catalog.SimilarTarget(source.Relation.Name, p.request.Schema, item.Relation)
+	}
+	if !p.catalog.Related(source.Relation.Name, p.request.Schema) {
+		wrong, find = source.Name, func() (string, bool) { return p.catalog.SimilarOrigin(source.Relation.Name) }
+	}
+	if near, ok := find(); ok {
+		e.Hint = "Perhaps you meant '" + near + "' instead of '" + wrong + "'."
 	}
 	return e
-}
-
-func (p *planner) relationshipsOf(source *Source) []*catalog.Relationship {
-	if source.Relation == nil {
-		return nil
-	}
-	return p.catalog.Relationships(source.Relation.Name)
 }
 
 func ambiguous(from, to string, found []*catalog.Relationship) error {

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"unicode/utf8"
+
 	"basalt/query"
 	"basalt/query/catalog"
 )
@@ -15,10 +17,13 @@ const (
 // field resolves a name and the JSON path behind it. A column wins over a computed column.
 func (p *planner) field(source *Source, f query.Field) (Field, error) {
 	var planned Field
-	if planned.Column = source.column(f.Name); planned.Column != nil {
+	name := clip(f.Name)
+	if planned.Column = source.column(name); planned.Column != nil {
 		planned.Type = planned.Column.Type
-	} else if planned.Computed = p.computed(source, f.Name); planned.Computed != nil {
+	} else if planned.Computed = p.computed(source, name); planned.Computed != nil {
 		planned.Type = planned.Computed.Returns
+	} else if planned.Column = p.systemColumn(source, name); planned.Column != nil {
+		planned.Type = planned.Column.Type
 	} else {
 		return Field{}, columnNotFound(source, f.Name)
 	}
@@ -46,4 +51,40 @@ func (p *planner) computed(source *Source, name string) *catalog.Routine {
 		return nil
 	}
 	return p.catalog.ComputedColumn(source.Relation.Name, name)
+}
+
+// maxName is the length in bytes to which PostgreSQL cuts names (NAMEDATALEN - 1), between characters.
+const maxName = 63
+
+func clip(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	end := maxName
+	for !utf8.RuneStart(name[end]) {
+		end--
+	}
+	return name[:end]
+}
+
+// systemColumn finds a column that every stored row has beside those of its relation. Rows that come from elsewhere
+// have none.
+func (p *planner) systemColumn(source *Source, name string) *catalog.Column {
+	if p.request.Action != query.Read || source.Relation == nil || source.Relation.Kind == catalog.View {
+		return nil
+	}
+	var oid catalog.OID
+	switch name {
+	case "tableoid":
+		oid = 26
+	case "ctid":
+		oid = 27
+	case "xmin", "xmax":
+		oid = 28
+	case "cmin", "cmax":
+		oid = 29
+	default:
+		return nil
+	}
+	return &catalog.Column{Name: name, Type: p.catalog.Type(oid)}
 }

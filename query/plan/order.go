@@ -26,14 +26,13 @@ func (p *planner) orderTerm(node *Node, term *query.OrderTerm) (OrderTerm, error
 	planned := OrderTerm{Item: -1, Descending: term.Descending, Nulls: term.Nulls}
 	var err error
 	if term.Relation != "" {
-		if planned.Embed, err = p.embedNamed(node, term.Relation); err != nil {
-			return OrderTerm{}, err
+		if planned.Embed = node.embed(term.Relation); planned.Embed == nil {
+			return OrderTerm{}, notEmbedded(term.Relation)
 		}
 		if !planned.Embed.ToOne() {
 			return OrderTerm{}, relatedOrderToMany(node.Source.Name, term.Relation)
 		}
-		planned.Field, err = p.field(&planned.Embed.Node.Source, term.Field)
-		return planned, err
+		node = planned.Embed.Node
 	}
 	planned.Field, err = p.field(&node.Source, term.Field)
 	if err != nil && len(term.Field.Path) == 0 {

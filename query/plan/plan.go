@@ -12,7 +12,9 @@ type Read struct {
 	// Limit and Offset say that the top level has these clauses. Their numbers are bound, their presence is part
 	// of the shape.
 	Limit, Offset bool
-	Count         query.CountPreference
+	// Ceiling is a constant that Limit does not exceed, 0 for none: see query.Request.
+	Ceiling int64
+	Count   query.CountPreference
 	// MaxRows is where an estimated count stops counting, 0 for never.
 	MaxRows int64
 	// Legacy are the embeds that the request addressed by their relation's name although they have an alias.
@@ -90,7 +92,9 @@ type Item struct {
 	// Index is which item of the spread's node a SpreadItem is.
 	Index     int
 	Aggregate string // "" for none
-	AggCast   Cast   // after the aggregate
+	// Bare says that the aggregate is a count without its parentheses.
+	Bare    bool
+	AggCast Cast // after the aggregate
 	// Type is that of the value shown, nil for counts, embeds and lists.
 	Type *catalog.Type
 	// List says that the item came through a spread to many, which makes it an array.
@@ -159,7 +163,8 @@ type Predicate struct {
 type OrderTerm struct {
 	Embed *Embed // the to-one embed whose column it is, nil for the node's own
 	Field Field
-	// Item is the aliased item that it orders by instead, an index of Node.Items, -1 for none.
+	// Item is the aliased item that it orders by instead, an index of the items of Embed's node or else of the node's
+	// own, -1 for none.
 	Item       int
 	Descending bool
 	Nulls      query.NullsOrder
@@ -211,6 +216,7 @@ func (p *planner) read(root *Node) *Read {
 		Root:    root,
 		Limit:   p.request.Limit >= 0,
 		Offset:  p.request.Offset > 0,
+		Ceiling: p.request.Ceiling(),
 		Count:   p.request.Prefer.Count,
 		MaxRows: p.request.MaxRows,
 		Legacy:  p.legacy,

@@ -96,6 +96,21 @@ func opaqueType(payload *query.Payload) string {
 	}
 }
 
+// callable says whether there is any way to call a routine: by names, or with the body as its only argument.
+func callable(routine *catalog.Routine) bool {
+	for i := range routine.Args {
+		if routine.Args[i].Name == "" && (len(routine.Args) > 1 || !takesWhole(routine.Args[i].Type)) {
+			return false
+		}
+	}
+	return true
+}
+
+// takesWhole says whether some body can be a value of a type.
+func takesWhole(t *catalog.Type) bool {
+	return t.Name.Schema == "pg_catalog" && slices.Contains([]string{"json", "jsonb", "text", "xml", "bytea"}, t.Name.Name)
+}
+
 func (p *planner) routineNotFound(name catalog.Name, given []string) error {
 	payload := p.request.Payload
 	searched, arguments := " without parameters", " without parameters"
@@ -124,12 +139,15 @@ func (p *planner) routineNotFound(name catalog.Name, given []string) error {
 // routineHint tells what a wrong call may have meant: the same name with arguments like those, or a name like it.
 func (p *planner) routineHint(name catalog.Name, given []string) string {
 	meant := "Perhaps you meant to call the function "
-	overloads := p.catalog.Routines(name)
+	overloads := slices.DeleteFunc(slices.Clone(p.catalog.Routines(name)), func(r *catalog.Routine) bool { return !callable(r) })
 	if len(overloads) == 0 {
-		if near, ok := p.catalog.Similar(name.Schema, catalog.RoutineName, name.Name); ok {
+		if near, ok := p.catalog.Similar(name.Schema, catalog.RoutineName, name.Name); ok && near != name.Name {
 			return meant + catalog.Name{Schema: name.Schema, Name: near}.String()
 		}
 		return ""
+	}
+	if len(given) == 0 {
+		return "" // no list of arguments is like none
 	}
 	// The share of the list of arguments that must be right.
 	best := 1. / 3

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"basalt/query"
@@ -29,6 +30,21 @@ func (p *planner) items(node *Node, items []query.Item) error {
 			return err
 		}
 	}
+	return node.countsAlone()
+}
+
+// countsAlone refuses count without parentheses beside what is no aggregate: only aggregates by their own syntax group.
+func (n *Node) countsAlone() error {
+	counts := slices.ContainsFunc(n.Items, func(item Item) bool { return item.Bare })
+	for i := range n.Items {
+		if item := &n.Items[i]; counts && item.Aggregate == "" {
+			return &Error{
+				Code: "42803",
+				Message: `column "` + n.Source.Name + "." + item.Name +
+					`" must appear in the GROUP BY clause or be used in an aggregate function`,
+			}
+		}
+	}
 	return nil
 }
 
@@ -45,12 +61,16 @@ func (p *planner) item(node *Node, item *query.Item) error {
 		planned.Aggregate = "count"
 	} else {
 		field, err := p.field(&node.Source, item.Field)
-		if err != nil {
+		switch {
+		case err == nil:
+			planned.Kind, planned.Field, planned.Type = FieldItem, field, field.Type
+		case isBareCount(item):
+			planned.Aggregate, planned.Bare = "count", true
+		default:
 			return err
 		}
-		planned.Kind, planned.Field, planned.Type = FieldItem, field, field.Type
 	}
-	if planned.Aggregate != "" && !p.request.Aggregates {
+	if planned.Aggregate != "" && !planned.Bare && !p.request.Aggregates {
 		return aggregatesNotAllowed()
 	}
 	var err error
@@ -60,10 +80,19 @@ func (p *planner) item(node *Node, item *query.Item) error {
 	if planned.AggCast, err = p.cast(item.AggCast); err != nil {
 		return err
 	}
+	if planned.Bare {
+		planned.Cast, planned.AggCast = Cast{}, planned.Cast
+	}
 	planned.Name = itemName(item, planned.Aggregate)
 	planned.Type = resultType(&planned)
 	node.Items = append(node.Items, planned)
 	return nil
+}
+
+// isBareCount says that an item which is no column counts rows: PostgreSQL takes t.count for count(t). It is older than
+// count(), and allowed where aggregates are not.
+func isBareCount(item *query.Item) bool {
+	return item.Kind == query.ColumnItem && item.Field.Name == "count" && len(item.Field.Path) == 0 && item.Aggregate == ""
 }
 
 // star adds every column of the source.
@@ -98,7 +127,7 @@ func itemName(item *query.Item, aggregate string) string {
 			return strings.Clone(step.Key)
 		}
 	}
-	return strings.Clone(item.Field.Name)
+	return strings.Clone(clip(item.Field.Name))
 }
 
 // resultType is the type of the value that an item shows, nil when PostgreSQL's choice is not foreseen.

@@ -164,7 +164,7 @@ func plainElement(t *catalog.Type) bool {
 	return false
 }
 
-// put checks that the filters name the one row of the payload by its primary key.
+// put checks that the filters name a row by its primary key. Of the payload's rows only that one is written.
 func (p *planner) put(w *Write) error {
 	filters := map[string]bool{}
 	for i := range p.request.Query.Where {
@@ -193,7 +193,7 @@ func (p *planner) put(w *Write) error {
 	if len(filters) != len(w.Relation.PrimaryKey) || len(filters) == 0 {
 		return putFilters()
 	}
-	if p.request.Payload.Rows != 1 {
+	if p.request.Payload.Rows == 0 {
 		return PutMismatch()
 	}
 	return nil

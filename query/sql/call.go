@@ -10,19 +10,21 @@ import (
 // CompileCall writes the call of a routine: a query over its result.
 func CompileCall(c *plan.Call) *Statement {
 	b := newBuilder()
-	b.write("select")
-	hidden := b.total(c)
-	if len(hidden) > 0 {
-		b.write(",")
-	}
+	var hidden []Hidden
 	var layout *pgjson.Layout
-	if c.Scalar {
-		layout = b.scalars(c)
-	} else {
-		layout = b.resultRows(c)
-	}
-	if c.Routine.ReturnsSet || !c.Scalar {
+	switch {
+	case counts(c) && c.Read.Offset:
+		hidden, layout = b.pageOfTotal(c)
+	case counts(c):
+		b.write("select pg_catalog.count(*) over (),")
+		hidden, layout = []Hidden{{Kind: TotalColumn}}, b.result(c, false)
 		b.topWindow(c.Read)
+	default:
+		b.write("select")
+		layout = b.result(c, false)
+		if c.Routine.ReturnsSet || !c.Scalar {
+			b.topWindow(c.Read)
+		}
 	}
 	s := b.statement()
 	s.Hidden, s.Layout, s.Renamed = hidden, layout, renamed(c.Read)
@@ -31,17 +33,41 @@ func CompileCall(c *plan.Call) *Statement {
 	return s
 }
 
-// total counts the rows of a set beside showing them: the routine must run once only.
-func (b *builder) total(c *plan.Call) []Hidden {
-	if c.Read.Count == query.CountNone || !c.Routine.ReturnsSet {
-		return nil
+// counts says that the rows of a set are counted beside showing them: the routine must run once only. How many rows a
+// routine gives is not planned.
+func counts(c *plan.Call) bool {
+	return c.Routine.ReturnsSet && c.Read.Count != query.CountNone && c.Read.Count != query.CountPlanned
+}
+
+// pageOfTotal writes a call whose total is wanted although the page asked for may lie beyond it: the total comes with
+// each row, and alone where there is none.
+func (b *builder) pageOfTotal(c *plan.Call) ([]Hidden, *pgjson.Layout) {
+	b.write("with called as (\nselect true as shown")
+	start := len(b.text)
+	layout := b.result(c, true)
+	if len(layout.Columns) > 0 {
+		b.enclose(start, ",", "")
 	}
-	b.write(" pg_catalog.count(*) over ()")
-	return []Hidden{{Kind: TotalColumn}}
+	b.write("\n)\nselect n.total, p.shown")
+	for i := range layout.Columns {
+		b.write(", p.", showName(i))
+	}
+	b.write("\nfrom (select pg_catalog.count(*) as total from called) n\nleft join (\nselect * from called")
+	b.topWindow(c.Read)
+	b.write("\n) p on true")
+	return []Hidden{{Kind: TotalColumn}, {Kind: ShownColumn}}, layout
+}
+
+// result writes what is shown of a result, each value under a name of its own when named, and where it comes from.
+func (b *builder) result(c *plan.Call, named bool) *pgjson.Layout {
+	if c.Scalar {
+		return b.scalars(c, named)
+	}
+	return b.resultRows(c, named)
 }
 
 // resultRows writes what is shown of a result of rows.
-func (b *builder) resultRows(c *plan.Call) *pgjson.Layout {
+func (b *builder) resultRows(c *plan.Call, named bool) *pgjson.Layout {
 	from := b.cut(func() {
 		b.arguments(c)
 		b.call(c)
@@ -50,7 +76,7 @@ func (b *builder) resultRows(c *plan.Call) *pgjson.Layout {
 	root.from = from
 	if len(c.Read.Root.Items) > 0 {
 		b.write(" ")
-		b.items(root, false, wrapped)
+		b.items(root, named, wrapped)
 	}
 	b.body(root, nil, nil)
 	b.order(root)
@@ -59,7 +85,7 @@ func (b *builder) resultRows(c *plan.Call) *pgjson.Layout {
 
 // scalars writes a result of single values. The call stands in select, as one that gives a record without names may
 // not stand in from.
-func (b *builder) scalars(c *plan.Call) *pgjson.Layout {
+func (b *builder) scalars(c *plan.Call, named bool) *pgjson.Layout {
 	b.write(" ")
 	start := len(b.text)
 	if c.Routine.ReturnsSet {
@@ -72,6 +98,9 @@ func (b *builder) scalars(c *plan.Call) *pgjson.Layout {
 		b.enclose(start, string(appendName(nil, t.JSONCast))+"(", ")")
 	case !pgjson.Native(t):
 		b.enclose(start, "pg_catalog.to_json(", ")")
+	}
+	if named {
+		b.write(" as ", showName(0))
 	}
 	if c.Routine.ReturnsSet {
 		b.write("\nfrom ")

@@ -26,7 +26,8 @@ var calls = []struct{ name, request, want string }{
 	{"records without names", "GET /rpc/records?limit=2", `[{"id":1,"name":"staff"},{"id":2,"name":"press"}]`},
 	{"odd names", "POST /rpc/Odd name\n> {\"The Arg\": 1, \"sel\\\"ect\": \"x\"}", `["1x"]`},
 	{"a set of values", "GET /rpc/numbers?most=3", `[1,2,3]`},
-	{"a part of a set of values", "GET /rpc/numbers?most=5&limit=2&offset=1 # count=exact", `[5,5] [2,3]`},
+	{"a part of a set of values", "GET /rpc/numbers?most=5&limit=2&offset=1 # count=exact", `[5,1,5,1] [2,3]`},
+	{"a part behind the end of a set", "GET /rpc/numbers?most=5&limit=2&offset=7 # count=exact", `[5,0] [null]`},
 	{"labels", "GET /rpc/moods", `["sad","ok","happy"]`},
 
 	{"composite arguments", "POST /rpc/middle\n> {\"a\": {\"x\": 1, \"y\": 2}, \"b\": {\"x\": 3, \"y\": 4}}", `[{"x":2,"y":3}]`},

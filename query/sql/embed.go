@@ -95,7 +95,11 @@ func (b *builder) one(parent *scope, e *plan.Embed, comparable bool) {
 	for i := range parent.node.Order {
 		if term := &parent.node.Order[i]; term.Embed == e {
 			b.write(separator)
-			b.field(s, &term.Field)
+			if term.Item >= 0 {
+				b.item(s, &e.Node.Items[term.Item])
+			} else {
+				b.field(s, &term.Field)
+			}
 			b.write(" as ", orderName(i))
 			separator = ", "
 		}

@@ -118,6 +118,8 @@ func describeAnswer(out *strings.Builder, s *sql.Statement) {
 			out.WriteString("hidden: inserted\n")
 		case sql.TotalColumn:
 			out.WriteString("hidden: total\n")
+		case sql.ShownColumn:
+			out.WriteString("hidden: shown\n")
 		}
 	}
 	if !s.RowsAffected {

@@ -12,7 +12,13 @@ import (
 func CompileRead(p *plan.Read) *Statement {
 	b := newBuilder()
 	root := b.scope(p.Root)
+	if p.Ceiling > 0 {
+		b.write("select *\nfrom (\n")
+	}
 	b.rows(root)
+	if p.Ceiling > 0 {
+		b.write("\nlimit ", strconv.FormatInt(p.Ceiling, 10), "\n) l")
+	}
 	b.topWindow(p)
 	s := b.statement()
 	s.Layout = &pgjson.Layout{Columns: columns(p.Root)}
@@ -146,7 +152,11 @@ func (b *builder) order(s *scope) {
 		separator = ", "
 		switch {
 		case term.Embed != nil:
-			b.write(s.join(term.Embed), ".", orderName(i))
+			if item := s.grouped(term); item != nil {
+				b.item(s, item)
+			} else {
+				b.write(s.join(term.Embed), ".", orderName(i))
+			}
 		case term.Item >= 0:
 			b.item(s, &s.node.Items[term.Item])
 		default:
@@ -162,6 +172,27 @@ func (b *builder) order(s *scope) {
 			b.write(" nulls last")
 		}
 	}
+}
+
+// grouped finds the item of a spread that groups are made by and a term orders by: of groups nothing else is known. It
+// is nil when the rows are not grouped, or not by that.
+func (s *scope) grouped(term *plan.OrderTerm) *plan.Item {
+	if !s.node.Aggregated() {
+		return nil
+	}
+	for i := range s.node.Items {
+		item := &s.node.Items[i]
+		if item.Kind != plan.SpreadItem || item.Embed != term.Embed || item.Aggregate != "" {
+			continue
+		}
+		below := &item.Embed.Node.Items[item.Index]
+		if term.Item == item.Index || term.Item < 0 && below.Kind == plan.FieldItem && below.Cast.Type == nil &&
+			len(below.Field.Path) == 0 && len(term.Field.Path) == 0 &&
+			below.Field.Column == term.Field.Column && below.Field.Computed == term.Field.Computed {
+			return item
+		}
+	}
+	return nil
 }
 
 // window writes limit and offset of an embed.

@@ -91,9 +91,9 @@ func (s *sample) request(text string) (*query.Request, error) {
 }
 
 // isArgument tells the arguments of the overloads of a routine.
-func (s *sample) isArgument(routine string) func(string) bool {
+func (s *sample) isArgument(routine string) func(name, value string) bool {
 	overloads := s.catalog.Routines(catalog.Name{Schema: "public", Name: routine})
-	return func(name string) bool {
+	return func(name, _ string) bool {
 		return slices.ContainsFunc(overloads, func(r *catalog.Routine) bool {
 			return slices.ContainsFunc(r.Args, func(arg catalog.Arg) bool { return arg.Name == name })
 		})

@@ -57,6 +57,7 @@ const (
 	KeyColumn      HiddenKind = iota + 1 // part of the primary key as text
 	InsertedColumn                       // boolean: the row was inserted, not updated
 	TotalColumn                          // bigint: how many rows there are without limit and offset
+	ShownColumn                          // boolean, NULL where there is no row to show beside the total
 )
 
 // Param says where the value of a bind parameter ($1 is the first) comes from.

@@ -25,7 +25,7 @@ where p.prokind = 'f'
   and (
     n.nspname = any ($1::text[])
     or n.nspname = any ($2::text[])
-      and p.pronargs = 1
+      and p.pronargs - p.pronargdefaults <= 1
       and exists (
         select
         from pg_type t
