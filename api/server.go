@@ -39,8 +39,10 @@ func (s *Server) handler() http.Handler {
 	bodies := body.NewLimits(int64(s.settings.BodyLimit), int64(s.settings.BodyMemory))
 	public := e.Group("", cors, boundBodies(bodies), newCompressor().middleware)
 	restHandler := rest.New(s.project.DB, s.project.Catalogs, s.project.identity.of, s.log, s.settings.dialect())
-	public.Any("/rest/v1", restHandler.Serve)
-	public.Any("/rest/v1/*", restHandler.Serve)
+	for _, path := range []string{"/rest/v1", "/rest/v1/*"} {
+		public.Any(path, restHandler.Serve)
+		public.RouteNotFound(path, restHandler.Serve) // methods that nobody knows are refused in the protocol's shape
+	}
 	accounts.Register(public.Group("/auth/v1", s.requireKey), s.project.Auth, s.project.Verifier, accounts.Options{Version: s.build.Version, Log: s.log})
 
 	e.GET("/health/live", s.live)
