@@ -76,13 +76,16 @@ func within(l *link) bool {
 // spell finds the ways to name a link that mean no other.
 func (l *link) spell(all []*link) {
 	name := quoted(l.to.name)
-	rivals, sameJunction, sameConstraint := 0, 0, 0
+	rivals, twins, sameJunction, sameConstraint := 0, 0, 0, 0
 	for _, other := range all {
 		if other.from != l.from {
 			continue
 		}
 		if other.to == l.to {
 			rivals++
+			if other.constraint == l.constraint && l.constraint != "" {
+				twins++ // both directions of a key within one table, to or from a view of it
+			}
 			if other.junction == l.junction && l.junction != nil {
 				sameJunction++
 			}
@@ -106,7 +109,7 @@ func (l *link) spell(all []*link) {
 		if sameJunction == 1 {
 			l.spellings = []string{name + "!" + quoted(l.junction.name)}
 		}
-	default:
+	case twins == 1:
 		l.spellings = []string{name + "!" + l.constraint}
 		if l.to.over == nil && sameConstraint == 1 {
 			l.spellings = append(l.spellings, l.constraint)

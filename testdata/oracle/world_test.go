@@ -53,7 +53,7 @@ func startWorlds(t *testing.T, seed uint64, number int) []*world {
 		setup.WriteString(schemas[i].ddl.String())
 	}
 	server := apitest.Start(t, setup.String(), func(s *api.Settings) {
-		s.Schemas, s.RestAggregates, s.PoolSize = names, true, number
+		s.Schemas, s.RestAggregates, s.PoolSize = names, true, 2*number
 		s.RequireFilters = false
 	})
 	worlds := make([]*world, number)
