@@ -122,7 +122,7 @@ func (g *generator) alias() string {
 }
 
 func (g *generator) items(l *level, depth int, written bool) {
-	for range 1 + g.IntN(4) {
+	for range 1 + g.IntN(3) {
 		i := &item{}
 		if chance(g.Rand, 12) {
 			i.star = true
@@ -139,8 +139,8 @@ func (g *generator) items(l *level, depth int, written bool) {
 		l.items = append(l.items, i)
 	}
 	links := g.schema.links[l.rel]
-	if depth >= 3 || len(links) == 0 {
-		return
+	if depth >= 3 || len(links) == 0 || depth > 0 && !chance(g.Rand, depth+1) {
+		return // plain SQL repeats itself at each level: deep requests cost more than they tell
 	}
 	for range pick(g.Rand, 0, 1, 1, 2) {
 		g.embed(l, pick(g.Rand, links...), depth, written)

@@ -39,10 +39,19 @@ type outcome struct {
 	state   string
 }
 
+// withoutJIT keeps PostgreSQL from compiling statements that are run once over a dozen rows.
+const withoutJIT = `do $do$
+begin
+  execute format('alter database %I set jit = off', current_database());
+end
+$do$;
+`
+
 // startWorlds makes a number of schemas and starts one server over all of them.
 func startWorlds(t *testing.T, seed uint64, number int) []*world {
 	t.Helper()
 	var setup strings.Builder
+	setup.WriteString(withoutJIT)
 	schemas := make([]*schema, number)
 	names := make([]string, number)
 	for i := range schemas {
@@ -225,18 +234,25 @@ func (w *world) inSQL(t *testing.T, r *request, allowed bool) (o outcome, script
 func (w *world) readInSQL(t *testing.T, r *request, translated *translator, run func(string, ...any) bool, o *outcome) {
 	t.Helper()
 	rows, total := translated.read(r)
-	var all, shown int
-	plain, _ := (&translator{schema: w.schema}).read(&request{method: r.method, call: r.call, given: r.given, level: r.level})
-	var list string
-	if !run(rows, &o.body) || !run(plain, &list) || !run(total, &all) {
+	known, all := -1, 0
+	if !run(rows, &o.body) {
 		return
 	}
-	shown = len(elements(t, list))
-	o.ordered = r.level.fixed()
-	known := -1
+	list := o.body
+	if r.accept == "text/csv" {
+		plain, _ := (&translator{schema: w.schema}).read(&request{method: r.method, call: r.call, given: r.given, level: r.level})
+		if !run(plain, &list) {
+			return
+		}
+	}
 	if r.count {
+		if !run(total, &all) {
+			return
+		}
 		known = all
 	}
+	shown := len(elements(t, list))
+	o.ordered = r.level.fixed()
 	offset := max(r.level.offset, 0)
 	o.status = 200
 	switch {
@@ -310,20 +326,19 @@ func (w *world) writeInSQL(t *testing.T, r *request, tx pgx.Tx, change, counted,
 		}
 		shown = int(tag.RowsAffected())
 	}
-	before := 0
-	if err := w.server.Database.Pool.QueryRow(t.Context(), "select count(*) from "+w.of(r.rel.base().name)).Scan(&before); err != nil {
-		t.Fatal(err)
-	}
 	if _, err := tx.Exec(t.Context(), "reset role"); err != nil {
-		t.Fatal(err)
-	}
-	after := 0
-	if err := tx.QueryRow(t.Context(), "select count(*) from "+w.of(r.rel.base().name)).Scan(&after); err != nil {
 		t.Fatal(err)
 	}
 	o.state = w.look(t, tx)
 	o.ordered = r.level.fixed()
-	w.written(t, r, shown, after-before, o)
+	inserted := 0
+	if r.resolution == "merge" || r.method == "PUT" {
+		if err := tx.QueryRow(t.Context(), "select count(*) from "+w.of(r.rel.base().name)).Scan(&inserted); err != nil {
+			t.Fatal(err)
+		}
+		inserted -= len(r.rel.base().rows)
+	}
+	w.written(t, r, shown, inserted, o)
 	if o.code != "" {
 		o.state = w.state
 	}
@@ -368,7 +383,7 @@ func (w *world) written(t *testing.T, r *request, rows, inserted int, o *outcome
 			o.status = 200
 		}
 	case "PUT":
-		o.status, o.ranges = 204, contentRange(0, 0, known)
+		o.status = 204
 		if full {
 			o.status = 200
 			if inserted > 0 {
