@@ -28,7 +28,7 @@ func edge(t *testing.T, patience time.Duration, log io.Writer, handler echo.Hand
 	e := echo.New()
 	e.HTTPErrorHandler = s.answerError
 	e.Use(s.observe, s.recover)
-	e.Any("/*", handler, cors, boundBodies(body.NewLimits(1<<20, 1<<20)), newCompressor().middleware)
+	e.Any("/*", handler, cors(nil), boundBodies(body.NewLimits(1<<20, 1<<20)), newCompressor().middleware)
 	server := httptest.NewUnstartedServer(e)
 	server.Config = s.http(e)
 	server.Start()

@@ -254,6 +254,34 @@ func TestScriptsOfOtherOrigins(t *testing.T) {
 	}
 }
 
+func TestScriptsOfListedOrigins(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, things, func(settings *api.Settings) { settings.CORSOrigins = []string{"https://app.example"} })
+	allowed := func(answer *apitest.Answer) string { return answer.Header.Get("Access-Control-Allow-Origin") }
+	own := "Origin: https://app.example"
+	preflight := s.Do(t, "OPTIONS", "/rest/v1/thing", "", own, "Access-Control-Request-Method: PATCH")
+	if preflight.Status != 204 || allowed(preflight) != "https://app.example" || preflight.Header.Get("Access-Control-Allow-Credentials") != "true" {
+		t.Errorf("a preflight: %d %v", preflight.Status, preflight.Header)
+	}
+	answer := s.Do(t, "GET", "/rest/v1/thing", "", own)
+	vary := strings.Join(answer.Header.Values("Vary"), ", ")
+	if answer.Status != 200 || allowed(answer) != "https://app.example" || !strings.Contains(vary, "Origin") || !strings.Contains(vary, "Prefer") {
+		t.Errorf("a request: %d %v", answer.Status, answer.Header)
+	}
+	for _, origin := range []string{"https://app.example.evil", "http://app.example", "null", "https://app.example:444"} {
+		if answer := s.Do(t, "GET", "/rest/v1/thing", "", "Origin: "+origin); allowed(answer) != "" {
+			t.Errorf("%s may read: %v", origin, answer.Header)
+		}
+		answer := s.Do(t, "OPTIONS", "/rest/v1/thing", "", "Origin: "+origin, "Access-Control-Request-Method: PATCH")
+		if allowed(answer) != "" || answer.Header.Get("Access-Control-Allow-Methods") != "" {
+			t.Errorf("%s may change: %v", origin, answer.Header)
+		}
+	}
+	if answer := s.Do(t, "GET", "/rest/v1/thing", ""); answer.Status != 200 || allowed(answer) != "" || !strings.Contains(strings.Join(answer.Header.Values("Vary"), ", "), "Origin") {
+		t.Errorf("without an origin: %d %v", answer.Status, answer.Header)
+	}
+}
+
 func TestRequestIdentifiers(t *testing.T) {
 	t.Parallel()
 	s := apitest.Start(t, things, nil)
@@ -328,7 +356,7 @@ func TestBadRequestsTakeNoConnectionOfThePool(t *testing.T) {
 		{"OPTIONS", "thing", "", nil}, {"OPTIONS", "rpc/who", "", nil}, {"TRACE", "thing", "", nil}, {"PUT", "rpc/who", "", nil}, {"POST", "thing", "{", nil}, {"POST", "thing", `{"x":1}`, nil},
 		{"POST", "thing", "x", []string{"Content-Type: image/png"}}, {"POST", "thing", "[]", nil}, {"PATCH", "thing?id=eq.1", "{}", nil}, {"PATCH", "thing", `{"name":"x"}`, nil}, {"DELETE", "thing", "", nil},
 		{"PUT", "thing?id=gt.1", `{"id":1}`, nil}, {"POST", "rpc/nothing", "{}", nil}, {"POST", "rpc/wide", `{"m":1}`, nil}, {"POST", "thing?columns=x", `{"id":1}`, nil}, {"POST", "thing?on_conflict=x", `{"id":9}`, []string{"Prefer: resolution=merge-duplicates"}},
-		{"POST", "rpc/wide", `{"n":1}`, []string{"Prefer: handling=strict, max-affected=1"}}, {"GET", "", "", nil}, {"GET", "%ff", "", nil}, {"GET", "thing?id=eq.%ff", "", nil},
+		{"POST", "rpc/wide", `{"n":1}`, []string{"Prefer: handling=strict, max-affected=1"}}, {"GET", "", "", []string{"Accept: image/png"}}, {"GET", "?openapi=4", "", nil}, {"DELETE", "", "", nil}, {"GET", "%ff", "", nil}, {"GET", "thing?id=eq.%ff", "", nil},
 	} {
 		answer := s.Do(t, request.method, "/rest/v1/"+request.path, request.body, request.headers...)
 		if answer.Status >= 500 {

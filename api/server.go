@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"basalt/api/accounts"
+	"basalt/api/admin"
 	"basalt/api/body"
 	"basalt/api/rest"
 	"basalt/web"
@@ -37,13 +39,15 @@ func (s *Server) handler() http.Handler {
 	e.Use(s.observe, s.recover)
 
 	bodies := body.NewLimits(int64(s.settings.BodyLimit), int64(s.settings.BodyMemory))
-	public := e.Group("", cors, boundBodies(bodies), newCompressor().middleware)
-	restHandler := rest.New(s.project.DB, s.project.Catalogs, s.project.identity.of, s.log, s.settings.dialect())
-	for _, path := range []string{"/rest/v1", "/rest/v1/*"} {
+	public := e.Group("", cors(s.settings.CORSOrigins), boundBodies(bodies), newCompressor().middleware)
+	restHandler := rest.New(s.project.DB, s.project.Catalogs, s.project.identity.of, s.log, s.dialect())
+	for _, path := range []string{restPrefix, restPrefix + "/*"} {
 		public.Any(path, restHandler.Serve)
 		public.RouteNotFound(path, restHandler.Serve) // methods that nobody knows are refused in the protocol's shape
 	}
 	accounts.Register(public.Group("/auth/v1", s.requireKey), s.project.Auth, s.project.Verifier, accounts.Options{Version: s.build.Version, Log: s.log})
+
+	admin.Register(e.Group("/admin/api"), admin.Options{Identify: s.project.identity.of, Catalog: s.project.Catalogs.Current})
 
 	e.GET("/health/live", s.live)
 	e.GET("/health/ready", s.ready)
@@ -54,6 +58,25 @@ func (s *Server) handler() http.Handler {
 	e.GET("/admin/*", echo.WrapHandler(http.StripPrefix("/admin/", dashboard)))
 	s.measure(restHandler, bodies)
 	return e
+}
+
+// restPrefix is where the REST API is.
+const restPrefix = "/rest/v1"
+
+// restRoot is what the settings say of the answer at the root of the REST API.
+func (s *Server) restRoot() rest.Root {
+	root := rest.Root{Function: s.settings.RestRootFunction, Mode: rest.DescriptionMode(s.settings.OpenAPIMode)}
+	root.Release, root.Security = s.build.Version, s.settings.OpenAPISecurity
+	address := s.settings.OpenAPIServer
+	if address == "" {
+		address = s.URL + restPrefix
+	}
+	parsed, err := url.Parse(address)
+	if err != nil {
+		panic(err) // Check has refused such
+	}
+	root.Server = parsed
+	return root
 }
 
 // boundBodies bounds what the bodies of requests take.

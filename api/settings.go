@@ -41,6 +41,7 @@ type Settings struct {
 	ExtraSearchPath   []string `flag:"extra-search-path" default:"public,extensions" help:"schemas searched behind the request's own, comma-separated"`
 	MaxRows           int64    `flag:"max-rows" default:"1000" help:"most rows a read returns when nothing smaller is asked; 0: no cap"`
 	RestAggregates    bool     `flag:"rest-aggregates" default:"false" help:"allow aggregate functions in select"`
+	RestPlan          bool     `flag:"rest-plan" default:"false" help:"let clients ask for PostgreSQL's plans of their requests (for development: plans tell of rows that policies hide)"`
 	LegacyTargetNames bool     `flag:"rest-legacy-target-names" default:"true" help:"let an aliased embed be addressed by its relation's name too"`
 	RestTxEnd         string   `flag:"rest-tx-end" default:"commit" help:"how transactions of requests end: commit, rollback, commit-allow-override or rollback-allow-override (Prefer: tx= decides)"`
 	RestPreRequest    string   `flag:"rest-pre-request" help:"function that each request runs before its statement, as schema.function"`
@@ -48,7 +49,11 @@ type Settings struct {
 	RestAnonRole      string   `flag:"rest-anon-role" default:"anon" help:"role of requests without a token; empty: they are refused"`
 	RequireFilters    bool     `flag:"require-filters" default:"true" help:"refuse PATCH and DELETE without a filter for the anonymous role"`
 
-	AppSettings auth.Secret `flag:"app-settings" help:"settings for SQL, as name=value,name=value: current_setting('app.settings.name')"`
+	AppSettings      auth.Secret `flag:"app-settings" help:"settings for SQL, as name=value,name=value: current_setting('app.settings.name')"`
+	OpenAPIMode      string      `flag:"openapi-mode" default:"follow-privileges" help:"what the description at /rest/v1/ covers: follow-privileges (of the request's role), ignore-privileges, or disabled"`
+	OpenAPISecurity  bool        `flag:"openapi-security-active" default:"false" help:"describe the token in the description at /rest/v1/"`
+	OpenAPIServer    string      `flag:"openapi-server-proxy-uri" help:"URL of the REST API that the description names; empty: <public-url>/rest/v1"`
+	RestRootFunction string      `flag:"rest-root-function" help:"function of the exposed schema that answers at /rest/v1/ in place of the description"`
 
 	JWTSecret    auth.Secret `flag:"jwt-secret" env:"JWT_SECRET" help:"HS256 secret, 32 bytes or more; empty: generated once and kept in the database"`
 	JWTKeys      auth.Secret `flag:"jwt-keys" help:"JSON Web Key or set of them whose tokens the REST API believes too; @FILE reads it from a file"`
@@ -70,6 +75,7 @@ type Settings struct {
 	PostgrestConfig string        `flag:"postgrest-config" help:"configuration file of PostgREST whose settings are taken over at the start, but for those given here"`
 	ServerTiming    bool          `flag:"server-timing" default:"false" help:"tell in Server-Timing what parts of a REST request took how long"`
 	TraceHeader     string        `flag:"trace-header" help:"header of requests that answers echo, such as X-Trace-Id"`
+	CORSOrigins     []string      `flag:"cors-origins" help:"origins whose scripts may call the API, comma-separated, such as https://app.example.com; empty: all"`
 	TrustedProxies  []string      `flag:"trusted-proxies" help:"networks whose X-Forwarded-For is believed, comma-separated CIDRs"`
 
 	LogFormat string `flag:"log-format" default:"auto" help:"console, json, or auto (console on a terminal)"`
@@ -77,33 +83,6 @@ type Settings struct {
 
 	// Taken is what TakeOver found beside settings, nil without --postgrest-config.
 	Taken *TakenOver
-}
-
-// Bytes is a size; it is written as a plain number or with KiB, MiB or GiB.
-type Bytes int64
-
-// String writes the size with the largest unit that fits exactly.
-func (b Bytes) String() string {
-	for i, unit := range []string{"GiB", "MiB", "KiB"} {
-		if size := Bytes(1) << (30 - 10*i); b != 0 && b%size == 0 {
-			return strconv.FormatInt(int64(b/size), 10) + unit
-		}
-	}
-	return strconv.FormatInt(int64(b), 10)
-}
-
-func parseBytes(text string) (Bytes, error) {
-	number, shift := text, 0
-	for i, unit := range []string{"KiB", "MiB", "GiB"} {
-		if rest, ok := strings.CutSuffix(text, unit); ok {
-			number, shift = rest, 10*(i+1)
-		}
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
-	if err != nil || n < 0 || n > (1<<62)>>shift {
-		return 0, fmt.Errorf("%q is not a size such as 1048576, 50MiB or 1GiB", text)
-	}
-	return Bytes(n << shift), nil
 }
 
 // A SettingError names the setting that cannot be used, why, and what would be right.
@@ -295,9 +274,14 @@ func (s *Settings) Check() error {
 	if s.JWTSecret != "" && len(s.JWTSecret) < auth.MinSecretLength {
 		return &SettingError{"jwt-secret", fmt.Sprintf("it has %d bytes, %d are the least (RFC 7518 §3.2)", len(s.JWTSecret), auth.MinSecretLength)}
 	}
-	for flag, address := range map[string]string{"site-url": s.SiteURL, "public-url": s.PublicURL} {
+	for flag, address := range map[string]string{"site-url": s.SiteURL, "public-url": s.PublicURL, "openapi-server-proxy-uri": s.OpenAPIServer} {
 		if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
 			return &SettingError{flag, fmt.Sprintf("%q is not an http or https URL", address)}
+		}
+	}
+	for _, origin := range s.CORSOrigins {
+		if !isOrigin(origin) {
+			return &SettingError{"cors-origins", fmt.Sprintf("%q is no origin such as https://app.example.com", origin)}
 		}
 	}
 	for _, network := range s.TrustedProxies {
@@ -310,6 +294,7 @@ func (s *Settings) Check() error {
 		allowed     []string
 	}{
 		{"limits", s.Limits, []string{"on", "off"}},
+		{"openapi-mode", s.OpenAPIMode, []string{"follow-privileges", "ignore-privileges", "disabled"}},
 		{"autoconfirm", s.AutoConfirm, []string{"auto", "true", "false"}},
 		{"log-format", s.LogFormat, []string{"auto", "console", "json"}},
 		{"log-level", s.LogLevel, []string{"debug", "info", "warn", "error"}},

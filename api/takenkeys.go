@@ -75,7 +75,7 @@ func takenKeys() []takenKey {
 		{name: "openapi-mode", flag: "openapi-mode", inDatabase: true},
 		{name: "openapi-security-active", flag: "openapi-security-active", convert: boolean, inDatabase: true},
 		{name: "openapi-server-proxy-uri", flag: "openapi-server-proxy-uri", inDatabase: true},
-		{name: "server-cors-allowed-origins", reason: "scripts of all origins may call the API, which takes no cookies", inDatabase: true},
+		{name: "server-cors-allowed-origins", flag: "cors-origins", inDatabase: true},
 		{name: "server-host"},
 		{name: "server-port", convert: whole},
 		{name: "server-reuseport", convert: boolean, same: []string{"false"}, reason: "two servers cannot listen on the same port"},

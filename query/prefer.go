@@ -136,8 +136,7 @@ func (p *Preferences) AppendApplied(dst []byte, action Action, conflictTarget bo
 	add("tx", transactionNames[p.Transaction])
 	add("handling", handlingNames[p.Handling])
 	add("timezone", p.TimeZone)
-	limited := action == Update || action == Delete || action == Call
-	if limited && p.LimitsAffected() {
+	if p.LimitsAffected(action) {
 		add("max-affected", strconv.FormatInt(p.MaxAffected, 10))
 	}
 	return dst

@@ -14,9 +14,10 @@ type Preferences struct {
 	Invalid []string
 }
 
-// LimitsAffected says that a write of more than MaxAffected rows must not be kept.
-func (p *Preferences) LimitsAffected() bool {
-	return p.Handling == HandlingStrict && p.MaxAffected >= 0
+// LimitsAffected says that an action on more than MaxAffected rows must not be kept. How many rows an insert makes is in
+// its body.
+func (p *Preferences) LimitsAffected(action Action) bool {
+	return p.Handling == HandlingStrict && p.MaxAffected >= 0 && (action == Update || action == Delete || action == Call)
 }
 
 // ReturnPreference is return=…

@@ -91,7 +91,7 @@ func (a *answer) steps(c *catalog.Catalog) ([]store.Step, error) {
 
 // check is what must hold before the transaction may commit; nil when nothing can forbid it.
 func (a *answer) check() func() error {
-	strict := a.request.Prefer.LimitsAffected()
+	strict := a.request.Prefer.LimitsAffected(a.request.Action)
 	put := a.request.Action == query.Put
 	if a.request.Action == query.Read || (!a.singular() && !strict && !put && !a.mayOverflow()) {
 		return nil
@@ -148,7 +148,8 @@ func (a *answer) Begin(columns store.Columns) error {
 	}
 	a.encoder = encoder
 	if a.wrapped() {
-		a.buffer = append(a.buffer, '[')
+		opening, _ := a.format.frame()
+		a.buffer = append(a.buffer, opening...)
 	}
 	return nil
 }
@@ -167,7 +168,8 @@ func (a *answer) Restart() bool { return !a.streamed }
 
 // wrapped says that the rows stand in a JSON array.
 func (a *answer) wrapped() bool {
-	return a.format.media == mediaJSON && !a.statement.Single && !a.statement.Void && a.request.Returning == query.ReturnRows
+	array := a.format.media == mediaJSON && !a.statement.Single || a.format.media == mediaGeoJSON
+	return array && !a.statement.Void && a.request.Returning == query.ReturnRows
 }
 
 // Row implements store.Sink.
@@ -177,7 +179,7 @@ func (a *answer) Row(values [][]byte) error {
 	if err := a.takeHidden(values[:hidden]); err != nil {
 		return err
 	}
-	if a.rows == 0 {
+	if a.rows == 0 && a.format.media != mediaMade {
 		return nil // it told the total alone
 	}
 	if a.request.Returning != query.ReturnRows || a.statement.Void || (a.singular() && a.rows > 1) {
@@ -233,7 +235,8 @@ func (a *answer) End(rows int64) error {
 		return nil
 	}
 	if a.wrapped() {
-		a.buffer = append(a.buffer, ']')
+		_, closing := a.format.frame()
+		a.buffer = append(a.buffer, closing...)
 	}
 	return nil
 }
@@ -278,7 +281,8 @@ func (a *answer) finish() error {
 // finishEmpty answers a write that has nothing to write.
 func (a *answer) finishEmpty() error {
 	if a.wrapped() {
-		a.buffer = append(a.buffer, "[]"...)
+		opening, closing := a.format.frame()
+		a.buffer = append(append(a.buffer, opening...), closing...)
 	}
 	return a.finish()
 }

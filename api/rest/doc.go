@@ -2,7 +2,8 @@
 //
 // A request walks through request.go and payload.go (HTTP to query.Request), planner.go (request and catalog to a
 // compiled statement), session.go (who asks), store (one flight to PostgreSQL), answer.go with row.go, status.go
-// and headers.go (rows to HTTP); errors.go is the one place where anything that stops it becomes its answer.
+// and headers.go (rows to HTTP); errors.go is the one place where anything that stops it becomes its answer. root.go
+// describes the API at its root.
 //
 // The following tables list every feature of the dialect with the tests of this package that prove it.
 //
@@ -21,6 +22,7 @@
 //	casts, aliases, order of keys, columns of the system         TestColumnsCastsAndAliases
 //	the same key twice                                           TestNamesListsAndPaths
 //	computed columns                                             TestComputedColumns
+//	the extra search path                                        TestNamesAreLookedForAlongTheSearchPath
 //	count as a column                                            TestCountIsAColumnOrARowCount
 //	order, nulls first and last, by alias and by path            TestOrderings
 //	quoted, mixed-case, reserved and Unicode names               TestNamesInEveryScriptAndSpelling TestNamesListsAndPaths
@@ -42,7 +44,7 @@
 //	bounds of a query string                                     TestVeryDeepAndVeryLongQueriesAreRefused
 //	words of clients never become SQL                            TestWordsOfClientsNeverBecomeSQL
 //	hidden names are no hints                                    TestHintsDoNotNameWhatIsNotExposed
-//	definitions that change                                      TestDefinitionsMayChangeUnderPreparedStatements
+//	definitions that change                                      TestDefinitionsMayChangeUnderPreparedStatements TestRequestsFollowChangesOfDefinitionsAtOnce
 //
 // # Embedding
 //
@@ -72,19 +74,39 @@
 // # Writes
 //
 //	feature                                                      proved by
-//	insert                                                       TestInserting
-//	insert of CSV                                                TestInsertingCSV
-//	upsert                                                       TestUpserting
-//	PUT                                                          TestPutting
-//	PATCH                                                        TestPatching
-//	DELETE                                                       TestDeleting
-//	constraints checked at the commit                            TestConstraintsThatAreCheckedAtTheCommit
+//	insert of objects, arrays, forms; Location, representation   TestInserting TestWhatAnInsertAnswers
+//	JSON to values of every type                                 TestJSONBecomesValuesOfEveryType
+//	columns=, missing=default, generated and identity columns    TestColumnsAndWhatTheyLack
+//	bodies that are refused                                      TestBodiesThatAreNoRows
+//	CSV                                                          TestInsertingCSV TestCSVInEveryShape
+//	upsert, on_conflict, merge and ignore                        TestUpserting TestMergingDuplicates TestIgnoringDuplicates
+//	PUT                                                          TestPutting TestPuttingOneRow
+//	PATCH                                                        TestPatching TestWhatAnUpdateChangesAndAnswers
+//	DELETE                                                       TestDeleting TestWhatADeleteAnswers
+//	one object of what was written                               TestOneObjectIsOneRowWritten
+//	embeds of what was written                                   TestEmbedsOfChangedRows
+//	views, rules, triggers                                       TestWritingToViews TestTriggersAndRulesHaveTheirSay
+//	rights on columns                                            TestRightsOnColumnsThatAreWritten
+//	domain representations                                       TestDomainsAreWrittenInTheirOwnForm
+//	many rows at once, of different keys                         TestManyRowsOfManyKeys
 //	row-level security                                           TestWritingUnderPolicies
+//	constraints checked at the commit                            TestConstraintsThatAreCheckedAtTheCommit
+//	answers too large to hold                                    TestAnAnswerTooLargeToHoldUndoesItsWrite
+//	Content-Profile                                              TestWritesGoByContentProfile TestSeveralSchemas
+//	OPTIONS                                                      TestOptionsOfEveryKindOfRelation
 //
 // # Functions
 //
 //	feature                                                      proved by
-//	calls                                                        TestCallingFunctions
+//	calls by GET, HEAD and POST                                  TestCallingFunctions
+//	arguments of every type                                      TestArgumentsOfEveryType
+//	defaults, variadic arguments                                 TestDefaultsAndVariadicArguments
+//	arguments beside filters                                     TestArgumentsAndFiltersOfTheSameName
+//	one unnamed argument                                         TestOneUnnamedArgumentTakesTheBody
+//	overloads, PGRST202, PGRST203                                TestChoosingAmongOverloads
+//	results of every shape                                       TestResultsOfEveryShape
+//	select, filters, order, ranges and embeds of results         TestReadingWhatFunctionsGive
+//	read-only calls, settings of functions                       TestFunctionsRunOnceAndInTheirOwnMode
 //	response.headers and response.status                         TestFunctionsDecideAboutTheResponse
 //
 // # Media types
@@ -95,8 +117,41 @@
 // # Preferences
 //
 //	feature                                                      proved by
-//	Preference-Applied                                           TestPreferencesAreAppliedAndToldInOrder
-//	timezone                                                     TestTimesFollowThePreferredTimeZone
+//	Preference-Applied, its order, repeated headers              TestPreferencesAreAppliedAndToldInOrder TestWhichPreferencesAreTold
+//	handling=strict and lenient, PGRST122                        TestStrictHandlingRefusesWhatIsNotKnown
+//	max-affected, PGRST124, PGRST128                             TestNoMoreRowsAreAffectedThanPreferred TestFunctionsRunOnceAndInTheirOwnMode
+//	timezone by name and by offset                               TestTimesFollowThePreferredTimeZone TestTimeZonesByTheirOffset
+//	params=single-object, which is no more                       TestOneUnnamedArgumentTakesTheBody
+//
+// # Requests as SQL sees them
+//
+//	feature                                                      proved by
+//	request.method, path, headers, cookies, jwt.claims, role     TestSQLSeesTheRequest
+//	settings and isolation of roles and functions                TestRolesOfTokens
+//	db-hoisted-tx-settings, app.settings.*                       TestTheOperatorsSettingsReachSQL
+//	the pre-request                                              TestAPreRequestRunsBeforeEachStatement TestAPreRequestThatIsNotThereIsNamed
+//	Prefer: tx, db-tx-end                                        TestTransactionsEndAsTheOperatorAndTheClientWant
+//	the anonymous role, PGRST302                                 TestTheAnonymousRoleIsTheOperators TestAnAnonymousRoleThatIsNotThere
+//	the place of the role in a token                             TestPathsOfTheRoleClaimLeaveOurKeysAlone
+//	RAISE by PTxyz and PGRST, PGRST121, SQLSTATE to status       TestErrorsOfTheDatabaseHaveTheirStatus
+//	Server-Timing                                                TestServerTimingTellsThePartsOfARequest
+//	nothing outlives its request                                 TestSettingsNeverOutliveTheirRequest
+//
+// The server's own tests, in package api, prove the trace header, the keys of other issuers and what becomes of
+// PostgREST's configuration.
+//
+// # Description
+//
+//	feature                                                      proved by
+//	Swagger 2.0: paths and methods by the rights of the role     TestTheRootDescribesWhatTheRoleMayUse
+//	types, keys, defaults and comments of columns                TestColumnsAreDescribedWithTheirTypesKeysAndDefaults
+//	arguments and comments of functions                          TestFunctionsAreDescribedWithTheirArguments
+//	OpenAPI 3.1, Accept                                          TestTheVersionOfTheDescriptionIsNegotiated
+//	HEAD, ETag, schemas, other methods                           TestTheRootAnswersAsAResource
+//	changes of the schema and of rights                          TestTheDescriptionFollowsTheSchema
+//	privileges ignored, the address and the token                TestPrivilegesCanBeIgnored
+//	switched off, PGRST126                                       TestTheDescriptionCanBeDisabled
+//	a function in its place                                      TestAFunctionCanAnswerAtTheRoot
 //
 // # Differences from PostgREST
 //
@@ -104,6 +159,10 @@
 //
 //   - Keys stand in answers, and columns in CSV, where select has them; PostgREST puts embeds behind columns. The order
 //     is the client's to choose, and JSON's readers do not mind.
+//   - An empty select shows nothing of the rows, as empty parentheses show nothing of an embed; PostgREST shows every
+//     column.
+//   - Computed columns show the representation of the domain that they return, as columns do; PostgREST shows what the
+//     domain rests on.
 //   - Text behind a complete list, group or word (in.(1)x, or=(a.eq.1)x, is.nullx) is refused with PGRST100; PostgREST
 //     drops it, so that a filter which was cut or glued together by mistake finds other rows than it says.
 //   - Blanks at the ends of bare values in lists and groups do not count; PostgREST keeps some of them. Values whose
@@ -124,4 +183,36 @@
 //   - Queries have bounds (levels, filters, items, embeds, sort keys), beyond which they are refused with PGRST100:
 //     planning must not cost more than a request may.
 //   - The Warning header about a deprecated name tells the embed and its alias, in words of its own.
+//
+// Writes and functions differ in these points:
+//
+//   - An update by several rows is refused with PGRST102; PostgREST lets PostgreSQL take one of them.
+//   - missing=default takes rows of different keys without columns= too.
+//   - What select embeds is not looked at where no row is shown.
+//   - A function of one unnamed json argument takes lists of anything and single values as they are; PostgREST refuses
+//     lists of other than alike objects, and makes an empty list of single values. A list never names arguments;
+//     PostgREST takes its first object.
+//   - A value by GET that looks like a filter is an argument where the function would lack one that it must have:
+//     PostgREST does not find the function.
+//   - OPTIONS of a function does not ask for its arguments.
+//   - Details of PGRST102 tell the row and what is wrong with it.
+//   - While the catalog learns of a change, requests that fail by it are planned again.
+//
+// Requests and their settings differ in these points:
+//
+//   - Tokens must have an end (exp), and a role that is no text is refused: what cannot be taken back must be meant so.
+//   - Tokens of another issuer's keys count here alone, not for accounts.
+//   - The text beside a status (RAISE by PTxyz, status_text) is not sent: HTTP/2 has none.
+//   - Statuses of RAISE and of response.status are 200 to 599.
+//   - Of the settings of roles those are set that any user may set; rights on parameters (grant set) do not count.
+//   - Server-Timing of a streamed answer leaves out what has not ended when it begins.
+//
+// The description differs in these points:
+//
+//   - It has the methods that the role has the right to and that the relation takes; PostgREST lists all of POST, PATCH
+//     and DELETE where any of them works. A role without usage of the schema is told of nothing.
+//   - Overloads share a path, so it names the arguments of all; PostgREST describes one of them. A function whose only
+//     argument is the body is described with that body.
+//   - Names are escaped in paths and references, without which a document with odd names is not valid.
+//   - The host is the server's own and the path /rest/v1 unless the operator names others.
 package rest

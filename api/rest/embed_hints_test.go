@@ -23,6 +23,9 @@ create table follows (fan int references pal, idol int references pal, primary k
 create table left_one (id int primary key, r1 int unique, r2 int unique);
 create table right_one (id int primary key, lefts text);
 alter table left_one add constraint one1 foreign key (r1) references right_one, add constraint one2 foreign key (r2) references right_one;
+create table realm (id int primary key, name text);
+create table crown (id int primary key, name text, realm_id int unique references realm);
+insert into realm values (1, 'Mercia'); insert into crown values (5, 'gold', 1);
 create table qqqqq (id int primary key);
 create table addresses_x (id int primary key);
 create table shift (unit int, day date, primary key (unit, day));
@@ -67,6 +70,10 @@ func TestHintsChooseOneOfSeveralRelationships(t *testing.T) {
 		{name: "a junction of a relation with itself, by spreads", path: "pal?select=name,fans:follows!idol(...pal!fan(name))&id=eq.1&fans.order=fan", status: 200, want: `[{"name":"Al","fans":[{"name":"Bo"},{"name":"Cy"}]}]`},
 		{name: "a junction of a relation with itself, by the constraint towards the target", path: "pal?select=name,fans:pal!follows_fan_fkey(name)&id=eq.1&fans.order=id", status: 200, want: `[{"name":"Al","fans":[{"name":"Bo"},{"name":"Cy"}]}]`},
 		{name: "one of two that are one to one", path: "left_one?select=id,right_one!one1(id)", status: 200, want: `[{"id":1,"right_one":{"id":1}}]`},
+		{name: "one to one by either column", path: "realm?select=a:crown!id(name),b:crown!realm_id(name)", status: 200, want: `[{"a":{"name":"gold"},"b":{"name":"gold"}}]`},
+		{name: "one to one by either column from the other side", path: "crown?select=a:realm!id(name),b:realm!realm_id(name)", status: 200, want: `[{"a":{"name":"Mercia"},"b":{"name":"Mercia"}}]`},
+		{name: "one to one by the constraint in place of the name", path: "realm?select=crown_realm_id_fkey(name)", status: 200, want: `[{"crown_realm_id_fkey":{"name":"gold"}}]`},
+		{name: "the column that is referred to in place of the name", path: "realm?select=name,id(name)", status: 200, want: `[{"name":"Mercia","id":{"name":"gold"}}]`},
 		{name: "a key of two columns in place of the name", path: "duty?select=id,first_shift(day),second_shift(day)", status: 200, want: `[{"id":1,"first_shift":{"day":"2026-01-01"},"second_shift":{"day":"2026-01-02"}}]`},
 		{name: "a column that a view shows twice", path: "twice?select=id,address!d2(street)", status: 200, want: `[{"id":1,"address":{"street":"Oak"}}]`},
 		{name: "names that need quotes", path: `Upper%20Case?select=id,addressId(street),k:address!"Key With Blanks"(street)`, status: 200, want: `[{"id":1,"addressId":{"street":"Oak"},"k":{"street":"Oak"}}]`},

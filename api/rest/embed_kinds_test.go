@@ -85,6 +85,7 @@ insert into sitter values (1, 1, 2);
 create function painter(sitter) returns setof painter rows 1 language sql stable as $$ select * from painter where id = $1.by_b $$;
 create function team(guard) returns setof guard language sql stable as $$ select * from guard where chief = $1.id $$;
 create function boss(guard) returns setof guard rows 1 language sql stable as $$ select * from guard where id = $1.chief $$;
+create function made_by(painting) returns setof painter rows 1 language sql stable as $$ select * from painter where id = $1.painter $$;
 create function all_painters() returns setof painter language sql stable as $$ select * from painter $$;
 `, nil)
 	run(t, s, []exchange{
@@ -100,6 +101,10 @@ create function all_painters() returns setof painter language sql stable as $$ s
 			want: refusal("PGRST118", "A related order on 'rich' is not possible", "'painter' and 'rich' do not form a many-to-one or one-to-one relationship", "")},
 		{name: "within an embed", path: "painting?select=title,painter!painting_painter_fkey(name,rich(title))&id=eq.1", status: 200, want: `[{"title":"Dawn","painter":{"name":"Ada","rich":[{"title":"Noon"}]}}]`},
 		{name: "with embeds of its own", path: "painter?select=oldest(title,frame(wood))&id=eq.1", status: 200, want: `[{"oldest":{"title":"Dawn","frame":{"wood":"oak"}}}]`},
+		{name: "within one another", path: "painter?select=rich(title,made_by(name,rich(title,made_by(name))))&id=eq.2", status: 200,
+			want: `[{"rich":[{"title":"Dusk","made_by":{"name":"Ben","rich":[{"title":"Dusk","made_by":{"name":"Ben"}}]}}]}]`},
+		{name: "with conditions within one another", path: "painter?select=name,rich!inner(made_by!inner(name))&rich.made_by.name=eq.Ben", headers: []string{exact}, status: 200,
+			want: `[{"name":"Ben","rich":[{"made_by":{"name":"Ben"}}]}]`, header: []string{"Content-Range: 0-0/1"}},
 		{name: "spread", path: "painter?select=name,...oldest(first:title)&id=eq.1", status: 200, want: `[{"name":"Ada","first":"Dawn"}]`},
 		{name: "in the place of a detected one", path: "painter?select=name,painting(title)&id=eq.1", status: 200, want: `[{"name":"Ada","painting":[]}]`},
 		{name: "in the place of two that are ambiguous", path: "sitter?select=id,painter(name)", status: 200, want: `[{"id":1,"painter":{"name":"Ben"}}]`},

@@ -34,6 +34,10 @@ create view no_key as select title, year from inside.work;
 create view computed_key as select id + 0 as id, writer + 0 as writer from inside.work;
 create view both_ends as select w.id as work_id, w.title, p.id as writer_id, p.name from inside.work w join inside.writer p on p.id = w.writer;
 create view unioned as select id, writer from inside.work union all select id, writer from inside.work;
+create table inside.clerk (id int primary key, name text, boss int references inside.clerk);
+insert into inside.clerk values (1, 'Kim', null), (2, 'Lee', 1), (3, 'Max', 2);
+create view clerks as select id, name, boss from inside.clerk;
+create view ranks as select a.id, a.name, a.boss as above, b.boss as top from inside.clerk a left join inside.clerk b on b.id = a.boss;
 create table region (id int primary key, name text);
 create table sale (id int, year int, region int references region, amount int, primary key (id, year)) partition by list (year);
 create table sale_2025 partition of sale for values in (2025);
@@ -61,6 +65,9 @@ func TestViewsAreRelatedAsTheirTables(t *testing.T) {
 		{name: "the view's column in place of a view's name means nothing", path: "works?select=nr,by_whom(name)", status: 400, has: []string{"PGRST200"}},
 		{name: "nor does the constraint", path: "works?select=nr,work_writer(name)", status: 400, has: []string{"PGRST200"}},
 		{name: "a view with subqueries beside its key", path: "counted?select=name,n,works(title)&id=eq.2", status: 200, want: `[{"name":"Bob","n":1,"works":[{"title":"Gamma"}]}]`},
+		{name: "a view that refers to itself, by its column", path: "clerks?select=name,boss(name)&id=eq.2", status: 200, want: `[{"name":"Lee","boss":{"name":"Kim"}}]`},
+		{name: "a view that refers to itself, both ways", path: "clerks?select=id,boss,up:boss(id),down:clerks!boss(id)&id=eq.2", status: 200, want: `[{"id":2,"boss":1,"up":{"id":1},"down":[{"id":3}]}]`},
+		{name: "a view that refers to itself by two columns", path: "ranks?select=name,above(name),top(name)&id=eq.3", status: 200, want: `[{"name":"Max","above":{"name":"Lee"},"top":{"name":"Kim"}}]`},
 		{name: "a view of groups", path: "grouped?select=n,writers(name)&order=n", status: 200, want: `[{"n":1,"writers":{"name":"Bob"}},{"n":2,"writers":{"name":"Ann"}}]`},
 		{name: "a view of a common table expression", path: "with_cte?select=title,writers(name)&order=id", status: 200, want: `[{"title":"Beta","writers":{"name":"Ann"}},{"title":"Gamma","writers":{"name":"Bob"}}]`},
 		{name: "a view of a subquery", path: "nested?select=id,writers(name)&id=eq.1", status: 200, want: `[{"id":1,"writers":{"name":"Ann"}}]`},
@@ -90,6 +97,7 @@ func TestPartitionedTablesAreRelatedAsWholes(t *testing.T) {
 
 func TestEmbedsStayInTheSchemaOfTheRequest(t *testing.T) {
 	t.Parallel()
+	const special = `Spécial "@/\#~_-`
 	s := apitest.Start(t, `
 create schema north; create schema south; create schema dark;
 create table north.port (id int primary key, name text);
@@ -101,8 +109,14 @@ create view north.south_port as select * from south.port;
 insert into north.port values (1, 'N'); insert into south.port values (1, 'S', 1); insert into north.pier values (5, 1); insert into south.pier values (6, 1); insert into south.route values (1, 5);
 create function north.greet(north.port) returns text language sql stable as $$ select 'north' $$;
 create function south.greet(south.port) returns text language sql stable as $$ select 'south' $$;
-grant usage on schema north, south to anon;
-grant select on all tables in schema north, south to anon;`, func(s *api.Settings) { s.Schemas = []string{"north", "south"} })
+create schema "Spécial ""@/\#~_-";
+create table "Spécial ""@/\#~_-".tongue (id int primary key, name text);
+create table "Spécial ""@/\#~_-".speaker (id int primary key, name text, tongue int references "Spécial ""@/\#~_-".tongue);
+insert into "Spécial ""@/\#~_-".tongue values (1, 'Latin'); insert into "Spécial ""@/\#~_-".speaker values (1, 'Livia', 1);
+create function "Spécial ""@/\#~_-".speaks("Spécial ""@/\#~_-".speaker) returns setof "Spécial ""@/\#~_-".tongue rows 1 language sql stable as $$ select * from "Spécial ""@/\#~_-".tongue where id = $1.tongue $$;
+create function "Spécial ""@/\#~_-".loud("Spécial ""@/\#~_-".speaker) returns text language sql stable as $$ select upper($1.name) $$;
+grant usage on schema north, south, "Spécial ""@/\#~_-" to anon;
+grant select on all tables in schema north, south, "Spécial ""@/\#~_-" to anon;`, func(s *api.Settings) { s.Schemas = []string{"north", "south", special} })
 	south := "Accept-Profile: south"
 	run(t, s, []exchange{
 		{name: "the relation of the request's schema", path: "port?select=name,greet,pier!pier_port_fkey(id)", status: 200, want: `[{"name":"N","greet":"north","pier":[{"id":5}]}]`, header: []string{"Content-Profile: north"}},
@@ -112,7 +126,9 @@ grant select on all tables in schema north, south to anon;`, func(s *api.Setting
 		{name: "a view brings it into the schema", path: "south_port?select=name,port(name)", status: 200, want: `[{"name":"S","port":{"name":"N"}}]`},
 		{name: "a junction may be in another exposed schema", path: "port?select=name,pier!route(id)", status: 200, want: `[{"name":"N","pier":[{"id":5}]}]`},
 		{name: "a schema that is not exposed", path: "port", headers: []string{"Accept-Profile: dark"}, status: 406,
-			want: refusal("PGRST106", "Invalid schema: dark", "", "Only the following schemas are exposed: north, south")},
+			want: refusal("PGRST106", "Invalid schema: dark", "", "Only the following schemas are exposed: north, south, "+special)},
+		{name: "a schema of a name that needs quotes", path: "speaker?select=name,loud,tongue(name),speaks(name)", headers: []string{"Accept-Profile: " + special}, status: 200,
+			want: `[{"name":"Livia","loud":"LIVIA","tongue":{"name":"Latin"},"speaks":{"name":"Latin"}}]`, header: []string{"Content-Profile: " + special}},
 		{name: "one that is not there", path: "port", headers: []string{"Accept-Profile: nowhere"}, status: 406, has: []string{"PGRST106", "Invalid schema: nowhere"}},
 		{name: "a relation of the other schema", path: "route", status: 404, has: []string{"Could not find the table 'north.route' in the schema cache"}},
 	})

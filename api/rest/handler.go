@@ -29,6 +29,7 @@ type Options struct {
 	RequireFilters    bool  // refuse PATCH and DELETE without a filter for the anonymous role
 	AnswerMemory      int64 // most bytes of an answer held back until its transaction has committed
 	Prefix            string
+	Plans             bool // let clients see PostgreSQL's plans of their requests
 	// AnonymousRole is the role of requests without a token, "" when there must be one.
 	AnonymousRole string
 	End           TransactionEnd
@@ -41,6 +42,7 @@ type Options struct {
 	Hoisted     []string
 	// ServerTiming has answers tell what took how long.
 	ServerTiming bool
+	Root         Root
 }
 
 // Handler serves requests under one prefix.
@@ -113,7 +115,9 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 		return h.answerOptions(c, p.catalog, path)
 	}
 	if path == "" || path == "/" {
-		return failure(http.StatusNotFound, "PGRST126", "Root endpoint metadata is disabled")
+		if path = h.rootTarget(r.Method, path); path == "" || path == "/" {
+			return h.answerRoot(c, p, principal)
+		}
 	}
 	q := h.queries.Get().(*query.Query)
 	defer h.queries.Put(q)
@@ -125,18 +129,16 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 	if err := h.permit(request, principal, p.catalog); err != nil {
 		return err
 	}
-	err = h.run(c, p, path, request, formats, principal)
-	var stale *store.StaleError
-	if errors.As(err, &stale) && !c.Response().Committed {
-		if reloadErr := h.catalogs.Reload(r.Context()); reloadErr != nil {
-			return err
-		}
-		if p, err = h.current(); err != nil {
-			return err
-		}
+	for plans := 1; ; plans++ {
 		err = h.run(c, p, path, request, formats, principal)
+		if err == nil || plans == mostPlans || !outdated(err) || c.Response().Committed || h.catalogs.Reload(r.Context()) != nil {
+			return err
+		}
+		planned := p
+		if p, _ = h.current(); p == nil || p == planned {
+			return err
+		}
 	}
-	return err
 }
 
 // permit refuses what the server itself forbids.
@@ -153,26 +155,34 @@ func (h *Handler) permit(request *query.Request, principal *auth.Principal, c *c
 	return nil
 }
 
-// changesAll says that a request without filters changes every row. An update by an empty body changes none.
-func changesAll(request *query.Request) bool {
-	return request.Action == query.Delete || request.Action == query.Update && len(request.Payload.Keys) > 0
-}
-
 // anonymous says that a request has a role that anybody may have: that of requests without a token, or that of the
 // public key.
 func (h *Handler) anonymous(principal *auth.Principal) bool {
 	return principal.Role == h.options.AnonymousRole || principal.Role == auth.RoleAnon
 }
 
+// changesAll says that a request without filters changes every row. An update by an empty body changes none.
+func changesAll(request *query.Request) bool {
+	return request.Action == query.Delete || request.Action == query.Update && len(request.Payload.Keys) > 0
+}
+
 // run compiles, asks the database and answers.
-func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Request, formats []format, principal *auth.Principal) error {
+func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Request, formats []accepted, principal *auth.Principal) error {
 	statement, err := h.compile(p, request)
 	if err != nil {
 		return err
 	}
-	f, err := choose(formats, statement, c.Request().Header["Accept"])
+	f, err := h.choose(p, formats, statement, request, c.Request().Header["Accept"])
 	if err != nil {
 		return err
+	}
+	if f.through != nil && request.Returning == query.ReturnRows {
+		if statement, err = h.compileThrough(p, request, &f); err != nil {
+			return err
+		}
+	}
+	if f.plan != nil {
+		return h.explain(c, p, path, statement, request, &f, principal)
 	}
 	a := h.answers.Get().(*answer)
 	defer h.answers.Put(a)
@@ -181,13 +191,8 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 	if statement.Nothing {
 		return a.finishEmpty()
 	}
-	flight := store.Flight{
-		Session:  h.session(c.Request(), path, principal, request, p.catalog, statement.routine),
-		Check:    a.check(),
-		Rollback: h.options.End.rollsBack(&request.Prefer),
-		Calls:    request.Action == query.Call,
-	}
-	flight.Session.ReadOnly = request.Action == query.Read || statement.ReadOnly || c.Request().Method != http.MethodPost && request.Action == query.Call
+	flight := h.flight(c.Request(), p, path, statement, request, principal)
+	flight.Check = a.check()
 	if flight.Steps, err = a.steps(p.catalog); err != nil {
 		return err
 	}
@@ -197,6 +202,17 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 	}
 	h.clock(c).lap(lapTransaction)
 	return a.finish()
+}
+
+// flight is what all statements of a request are sent in.
+func (h *Handler) flight(r *http.Request, p *planner, path string, statement *compiled, request *query.Request, principal *auth.Principal) store.Flight {
+	flight := store.Flight{
+		Session:  h.session(r, path, principal, request, p.catalog, statement.routine),
+		Rollback: h.options.End.rollsBack(&request.Prefer),
+		Calls:    request.Action == query.Call || statement.handled,
+	}
+	flight.Session.ReadOnly = request.Action == query.Read || statement.ReadOnly || r.Method != http.MethodPost && request.Action == query.Call
+	return flight
 }
 
 // refuse writes an error's answer.

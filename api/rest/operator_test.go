@@ -11,7 +11,7 @@ import (
 	"basalt/store/storetest"
 )
 
-const ledger = `
+const entries = `
 create table entry (id int primary key, v text default 'd');
 create table parent (id int primary key);
 create table child (id int primary key, parent int references parent deferrable initially deferred);
@@ -21,7 +21,7 @@ create function add_entry(i int) returns int language sql as $$ insert into entr
 func TestTransactionsEndAsTheOperatorAndTheClientWant(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t)
-	database.Exec(t, ledger)
+	database.Exec(t, entries)
 	for _, mode := range []struct {
 		name      string
 		kept      map[string]bool // by what is preferred
@@ -103,6 +103,9 @@ begin
   if headers ->> 'x-bad-status' is not null then
     perform set_config('response.status', 'many', true);
   end if;
+  if headers ->> 'x-role' is not null then
+    set local role authenticated;
+  end if;
   if headers ->> 'x-zone' is not null then
     perform set_config('timezone', headers ->> 'x-zone', true);
   end if;
@@ -115,6 +118,7 @@ grant all on guard.calls to public;
 create table entry (id int primary key, seen text default current_setting('my.seen'), t timestamptz default '2026-01-02 03:04:05+00');
 insert into entry values (0, 'x');
 create view sight as select current_setting('my.seen') as seen, current_setting('my.path') as path;
+create view who as select current_user as who;
 create function sight_of() returns text language sql stable as $$ select current_setting('my.seen') $$;
 create function many() returns setof text language sql stable as $$ select repeat('x', 1000) from generate_series(1, 3000) $$;
 ` + open
@@ -140,6 +144,8 @@ func TestAPreRequestRunsBeforeEachStatement(t *testing.T) {
 			{name: "before anything of a long answer leaves", path: "rpc/many", headers: []string{"X-Head: 1"}, status: 202, decided: true, want: anything, header: []string{"X-Guard: seen"}},
 			{name: "headers that are none", path: "sight", headers: []string{"X-Bad: 1"}, status: 500, has: []string{"PGRST111"}},
 			{name: "a status that is none", path: "sight", headers: []string{"X-Bad-Status: 1"}, status: 500, has: []string{"PGRST112"}},
+			{name: "it changes the role", path: "who", headers: []string{"X-Role: 1"}, status: 200, want: `[{"who":"authenticated"}]`},
+			{name: "of its own request", path: "who", status: 200, want: `[{"who":"anon"}]`},
 			{name: "it sets the time zone", path: "entry?select=t&id=eq.0", headers: []string{"X-Zone: Asia/Tokyo"}, status: 200, want: `[{"t":"2026-01-02T12:04:05+09:00"}]`},
 			{name: "for its own request", path: "entry?select=t&id=eq.0", status: 200, want: `[{"t":"2026-01-02T03:04:05+00:00"}]`},
 			{name: "it cannot write before a read", path: "sight", headers: []string{"X-Write: 1"}, status: 405, has: []string{`"25006"`}},
@@ -228,7 +234,7 @@ func TestAnAnonymousRoleThatIsNotThere(t *testing.T) {
 
 func TestServerTimingTellsThePartsOfARequest(t *testing.T) {
 	t.Parallel()
-	timed := apitest.Start(t, ledger, func(settings *api.Settings) { settings.ServerTiming = true })
+	timed := apitest.Start(t, entries, func(settings *api.Settings) { settings.ServerTiming = true })
 	all := regexp.MustCompile(`^jwt;dur=\d+\.\d, parse;dur=\d+\.\d, plan;dur=\d+\.\d, transaction;dur=\d+\.\d, response;dur=\d+\.\d$`)
 	for _, e := range []exchange{
 		{name: "a read", method: "GET", path: "entry", status: 200},
@@ -250,7 +256,7 @@ func TestServerTimingTellsThePartsOfARequest(t *testing.T) {
 	if got := answer.Header.Get("Server-Timing"); !regexp.MustCompile(`^jwt;dur=\d+\.\d, parse;dur=\d+\.\d, plan;dur=\d+\.\d$`).MatchString(got) {
 		t.Errorf("a streamed answer: %q", got)
 	}
-	plain := apitest.Start(t, ledger, nil)
+	plain := apitest.Start(t, entries, nil)
 	if got := plain.Do(t, "GET", "/rest/v1/entry", "").Header.Values("Server-Timing"); got != nil {
 		t.Errorf("nobody asked for %q", got)
 	}

@@ -68,7 +68,7 @@ func readPayload(r *http.Request, request *query.Request) (*query.Payload, error
 }
 
 func unsupportedBody(kind string) error {
-	return failure(http.StatusUnsupportedMediaType, "PGRST102", "Content-Type not acceptable: "+kind)
+	return failure(http.StatusBadRequest, "PGRST102", "Content-Type not acceptable: "+kind)
 }
 
 // readAll reads a body into a buffer that grows as it comes, up to the length announced.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"basalt/api"
 	"basalt/api/apitest"
 )
 
@@ -54,6 +55,26 @@ func TestComputedColumns(t *testing.T) {
 	})
 }
 
+func TestNamesAreLookedForAlongTheSearchPath(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, pantry+`
+create type aside.fruit as enum ('plum', 'Quince');
+create text search configuration aside.mine (copy = english);
+create function aside.same(text, int) returns boolean language sql immutable as 'select length($1) = $2';
+create operator aside.@> (leftarg = text, rightarg = int, function = aside.same);
+create function aside.shout(jar) returns text language sql stable as $$ select 'never' $$;
+grant usage on schema aside to anon;`, func(s *api.Settings) { s.ExtraSearchPath = []string{"aside"} })
+	run(t, s, []exchange{
+		{name: "a computed column", path: "jar?select=id,hidden&hidden=eq.1&order=hidden,id&limit=1", status: 200, want: `[{"id":1,"hidden":1}]`},
+		{name: "the request's schema comes first", path: "jar?select=shout&id=eq.1", status: 200, want: `[{"shout":"PLUM"}]`},
+		{name: "a type of a cast", path: "jar?select=label::fruit&id=lte.2&order=id", status: 200, want: `[{"label":"plum"},{"label":"Quince"}]`},
+		{name: "a configuration of a search", path: "jar?select=id&label=fts(mine).plums", status: 200, want: `[{"id":1}]`},
+		{name: "an operator", path: "jar?select=id&label=cs.4", status: 200, want: `[{"id":1}]`},
+		{name: "but no relations", path: "fruit", status: 404, has: []string{"PGRST205"}},
+		{name: "and no functions", path: "rpc/hidden", status: 404, has: []string{"PGRST202"}},
+	})
+}
+
 func TestColumnsCastsAndAliases(t *testing.T) {
 	t.Parallel()
 	s := apitest.Start(t, pantry, nil)
@@ -63,6 +84,7 @@ func TestColumnsCastsAndAliases(t *testing.T) {
 		{name: "casts", path: "jar?id=eq.1&select=id::text,grams::float8,p:price::int,d:opened::date", status: 200, want: `[{"id":"1","grams":300,"p":3,"d":"2026-01-02"}]`},
 		{name: "casts of several words", path: "jar?id=eq.1&select=grams::double precision,opened::timestamp without time zone", status: 200,
 			want: `[{"grams":300,"opened":"2026-01-02T03:04:05"}]`},
+		{name: "casts to arrays", path: "jar?id=eq.1&select=words::_text,w:words::_varchar", status: 200, want: `[{"words":["plum","jam"],"w":["plum","jam"]}]`},
 		{name: "a cast to a type that is not there", path: "jar?select=id::notype", status: 400, want: refusal("42704", `type "notype" does not exist`, "", "")},
 		{name: "a cast to nothing", path: "jar?select=id::", status: 400, has: []string{"PGRST100", "letter or digit"}},
 		{name: "the alias is no column to filter by", path: "jar?select=g:grams&g=eq.1", status: 400, has: []string{`"42703"`}},
@@ -71,6 +93,10 @@ func TestColumnsCastsAndAliases(t *testing.T) {
 		{name: "columns called like aliases of our own", path: "crowd?select=t,j,e1&t=eq.2&order=t", status: 200, want: `[{"t":2,"j":3,"e1":4}]`},
 		{name: "columns of the system", path: "jar?id=eq.1&select=tableoid::regclass,ctid", status: 200, has: []string{`"tableoid":"jar"`, `"ctid":"(0,`}},
 		{name: "filters on them", path: "jar?select=id&xmin=eq.1", status: 200, want: `[]`},
+		{name: "a row that nobody changed since", method: "PATCH", path: "jar?id=eq.1&xmin=neq.1&select=id,xmin", headers: []string{give}, body: `{"grams":300}`, status: 200, has: []string{`"id":1,"xmin":"`}},
+		{name: "a row that somebody changed since", method: "PATCH", path: "jar?id=eq.1&xmin=eq.1&select=id", headers: []string{give}, body: `{"grams":1}`, status: 200, want: `[]`},
+		{name: "they come with the embeds of a write", method: "PATCH", path: "jar?id=eq.2&select=id,tableoid::regclass,shelf_of(id)", headers: []string{give}, body: `{"grams":150}`, status: 200, want: `[{"id":2,"tableoid":"jar","shelf_of":[{"id":1}]}]`},
+		{name: "a deletion of a row that somebody changed since", method: "DELETE", path: "jar?id=eq.1&xmin=eq.1&select=id", headers: []string{give}, status: 200, want: `[]`},
 		{name: "views have none", path: "cheap?select=xmin", status: 400, has: []string{`"42703"`}},
 		{name: "a bracket", path: "jar?select=id[0]", status: 400, has: []string{"PGRST100"}},
 		{name: "a parenthesis that stays open", path: "jar?select=id,shelf_of(id", status: 400, has: []string{"PGRST100"}},

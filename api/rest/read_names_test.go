@@ -12,6 +12,7 @@ create table "Escap3e;" ("so6meIdColumn" int primary key);
 create table "ghostBusters" ("escapeId" int primary key references "Escap3e;");
 create table "Ware House" (id int primary key, "Shelf No. 1" text, "a,b" text, "(c)" text, "d:e" text, "f->g" text, "h::i" text, "  j  " text, "k""l" text, "m\n" text, "*" text, "100%" text, "a.b" text, "dash-ed" text);
 create table "select" ("from" int primary key, "where" text, "group" int references "select", "table" jsonb, "user" text);
+create table do$llar$s (a$num$ int primary key); insert into do$llar$s values (100);
 create table words (id int primary key, w text, "null" text, "true" text, "in" int);
 create table "日本" ("列" int primary key, "絵" text);
 insert into "موارد" values (1, 'نص'), (2, 'متن');
@@ -46,6 +47,7 @@ func TestNamesInEveryScriptAndSpelling(t *testing.T) {
 		{name: "a star in quotes is a column", path: `Ware%20House?select="*"&"*"=eq.ten`, status: 200, want: `[{"*":"ten"}]`},
 		{name: "a percent sign", path: `Ware%20House?select="100%25"`, status: 200, want: `[{"100%":"eleven"}]`},
 		{name: "a dot", path: `Ware%20House?select="a.b"&"a.b"=eq.twelve`, status: 200, want: `[{"a.b":"twelve"}]`},
+		{name: "dollars need no quotes", path: "do$llar$s?select=a$num$&a$num$=eq.100&order=a$num$", status: 200, want: `[{"a$num$":100}]`},
 		{name: "a dash needs no quotes", path: `Ware%20House?select=dash-ed,x:dash-ed::text&dash-ed=eq.thirteen&order=dash-ed`, status: 200, want: `[{"dash-ed":"thirteen","x":"thirteen"}]`},
 		{name: "names in quotes within groups", path: `Ware%20House?select=id&or=("a,b".eq.two,"f->g".eq.zero)`, status: 200, want: `[{"id":1}]`},
 		{name: "words reserved by SQL", path: "select?select=from,where,group,user&from=eq.1&where=like.h*&order=group,user", status: 200, want: `[{"from":1,"where":"here","group":null,"user":"me"}]`},

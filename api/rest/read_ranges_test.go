@@ -69,6 +69,9 @@ func TestPlannedAndEstimatedTotals(t *testing.T) {
 			header: []string{"Content-Range: 0-0/3", "Preference-Applied: count=estimated"}},
 		{name: "beyond it the planner's counts", path: "sack?select=id&order=id&limit=1", headers: []string{"Prefer: count=estimated"}, status: 206, want: `[{"id":1}]`, header: []string{"Content-Range: 0-0/15"}},
 		{name: "the maximum cuts embeds too", path: "sack?select=id,mouse(id)&id=eq.1&mouse.limit=100&mouse.order=id", status: 200, want: `[{"id":1,"mouse":[{"id":1},{"id":2},{"id":3},{"id":4}]}]`},
+		{name: "the maximum does not hide parents", path: "mouse?select=id,sack(id)&order=id&offset=9", status: 200, want: `[{"id":10,"sack":{"id":3}},{"id":11,"sack":{"id":3}},{"id":12,"sack":{"id":3}}]`},
+		{name: "an offset within the maximum", path: "sack?select=id&order=id&offset=12", status: 200, want: `[{"id":13},{"id":14},{"id":15}]`, header: []string{"Content-Range: 12-14/*"}},
+		{name: "a range beyond the maximum is cut", method: "GET", path: "sack?select=id&order=id", headers: []string{"Range: 2-40", exact}, status: 206, want: anything, header: []string{"Content-Range: 2-11/15"}},
 		{name: "the maximum with an exact total", method: "HEAD", path: "sack", headers: []string{exact}, status: 206, header: []string{"Content-Range: 0-9/15"}},
 	})
 }

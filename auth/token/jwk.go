@@ -1,7 +1,6 @@
 package token
 
 import (
-	"crypto/ecdh"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
@@ -155,15 +154,14 @@ func (k *jwk) rsa() (string, jwt.VerificationKey, error) {
 
 func (k *jwk) ecdsa() (string, jwt.VerificationKey, error) {
 	var curve elliptic.Curve
-	var check ecdh.Curve
 	var algorithm string
 	switch k.Curve {
 	case "P-256":
-		curve, check, algorithm = elliptic.P256(), ecdh.P256(), "ES256"
+		curve, algorithm = elliptic.P256(), "ES256"
 	case "P-384":
-		curve, check, algorithm = elliptic.P384(), ecdh.P384(), "ES384"
+		curve, algorithm = elliptic.P384(), "ES384"
 	case "P-521":
-		curve, check, algorithm = elliptic.P521(), ecdh.P521(), "ES512"
+		curve, algorithm = elliptic.P521(), "ES512"
 	default:
 		return "", nil, errOtherKey
 	}
@@ -174,18 +172,19 @@ func (k *jwk) ecdsa() (string, jwt.VerificationKey, error) {
 	x, xErr := number(k.X)
 	y, yErr := number(k.Y)
 	size := (curve.Params().BitSize + 7) / 8
-	if xErr != nil || yErr != nil || len(x.Bytes()) > size || len(y.Bytes()) > size {
+	if xErr != nil || yErr != nil || x.BitLen() > 8*size || y.BitLen() > 8*size {
 		return "", nil, errors.New("its x and y are no coordinates in base64url")
 	}
-	// The uncompressed point (SEC 1 §2.3.3), by which crypto/ecdh refuses what does not lie on the curve.
+	// SEC 1 §2.3.3: the uncompressed form of a point.
 	point := make([]byte, 1+2*size)
 	point[0] = 4
 	x.FillBytes(point[1 : 1+size])
 	y.FillBytes(point[1+size:])
-	if _, err := check.NewPublicKey(point); err != nil {
+	key, err := ecdsa.ParseUncompressedPublicKey(curve, point)
+	if err != nil {
 		return "", nil, errors.New("its point does not lie on " + k.Curve)
 	}
-	return algorithm, &ecdsa.PublicKey{Curve: curve, X: x, Y: y}, nil
+	return algorithm, key, nil
 }
 
 func (k *jwk) edwards() (string, jwt.VerificationKey, error) {

@@ -193,20 +193,23 @@ func compareRelationships(x, y *Relationship) int {
 		cmp.Compare(x.To.Name.Schema, y.To.Name.Schema),
 		cmp.Compare(x.To.Name.Name, y.To.Name.Name),
 		cmp.Compare(x.Cardinality.listed(), y.Cardinality.listed()),
-		cmp.Compare(x.Constraint, y.Constraint),
 	)
 	if order != 0 {
 		return order
 	}
-	switch {
-	case x.Junction != nil && y.Junction != nil:
+	if x.Junction != nil && y.Junction != nil {
 		return cmp.Or(
 			cmp.Compare(x.Junction.Table.Name.Schema, y.Junction.Table.Name.Schema),
 			cmp.Compare(x.Junction.Table.Name.Name, y.Junction.Table.Name.Name),
+			cmp.Compare(x.Junction.ConstraintFrom, y.Junction.ConstraintFrom),
 			cmp.Compare(x.Junction.ConstraintTo, y.Junction.ConstraintTo),
 			comparePairs(x.Junction.FromColumns, y.Junction.FromColumns),
 			comparePairs(x.Junction.ToColumns, y.Junction.ToColumns),
 		)
+	}
+	switch order := cmp.Compare(x.Constraint, y.Constraint); {
+	case order != 0:
+		return order
 	case x.Function != nil && y.Function != nil:
 		return cmp.Or(
 			cmp.Compare(x.Function.Name.Schema, y.Function.Name.Schema),
@@ -224,6 +227,6 @@ func compareRelationships(x, y *Relationship) int {
 
 func comparePairs(x, y []ColumnPair) int {
 	return slices.CompareFunc(x, y, func(x, y ColumnPair) int {
-		return cmp.Or(cmp.Compare(x.From.Number, y.From.Number), cmp.Compare(x.To.Number, y.To.Number))
+		return cmp.Or(cmp.Compare(x.From.Name, y.From.Name), cmp.Compare(x.To.Name, y.To.Name))
 	})
 }

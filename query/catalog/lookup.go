@@ -1,6 +1,9 @@
 package catalog
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Schemas gives the names of the exposed schemas, the default first.
 func (c *Catalog) Schemas() []string { return c.options.Schemas }
@@ -29,6 +32,19 @@ func (c *Catalog) RoutinesOf(schema string) []*Routine {
 	return nil
 }
 
+// TypesOf gives the types that were made in a schema to be used by name, by name: enumerations, and composite types
+// that are no rows of relations.
+func (c *Catalog) TypesOf(schema string) []*Type {
+	var list []*Type
+	for _, t := range c.types {
+		if t.Name.Schema == schema && (t.Kind == EnumType || t.IsComposite()) {
+			list = append(list, t)
+		}
+	}
+	slices.SortFunc(list, func(x, y *Type) int { return cmp.Compare(x.Name.Name, y.Name.Name) })
+	return list
+}
+
 // FindRelationships gives the relationships that lead from a relation to what a request calls target, as far as the
 // hints allow: one is the answer, several are ambiguous. Relations and functions outside of the request's schema do
 // not count.
@@ -49,9 +65,9 @@ func (c *Catalog) Related(from Name, schema string) bool {
 
 // answers says whether a request means this relationship.
 //
-// Without a hint the target is the other relation, the foreign key's constraint, or its one column (to-one). With
-// hints it is the other relation. A relation's references to itself have two directions with all names in common:
-// there the relation's name means the many (rows that refer to this one) and the column's name the one.
+// Without a hint the target is the other relation, the foreign key's constraint, or the one column of this relation that
+// it joins by. With hints it is the other relation. A relation's references to itself have two directions with all names
+// in common: there the relation's name means the many (rows that refer to this one) and the column's name the one.
 func (r *Relationship) answers(schema, target string, hints []string) bool {
 	if r.Function != nil {
 		return r.Function.Name == Name{schema, target}
@@ -61,9 +77,9 @@ func (r *Relationship) answers(schema, target string, hints []string) bool {
 	}
 	byName := r.To.Name.Name == target
 	if len(hints) == 0 {
-		byColumn := !r.Inverse && len(r.Columns) == 1 && r.Columns[0].From.Name == target
+		byColumn := len(r.Columns) == 1 && r.Columns[0].From.Name == target
 		if r.Self {
-			return byName && r.Inverse || byColumn
+			return byName && r.Inverse || byColumn && !r.Inverse
 		}
 		return byName || byColumn || r.Junction == nil && r.Constraint == target
 	}

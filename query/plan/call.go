@@ -68,7 +68,7 @@ func NewCall(c *catalog.Catalog, r *query.Request) (*Call, error) {
 // CheckAffected refuses a strict max-affected of a routine that gives a single result. The preference is no part of a
 // request's shape, so that requests with and without it share a statement.
 func CheckAffected(r *query.Request, single bool) error {
-	if single && r.Action == query.Call && r.Prefer.LimitsAffected() {
+	if single && r.Prefer.LimitsAffected(r.Action) {
 		return &Error{
 			Code:    "PGRST128",
 			Message: "Function must return SETOF or TABLE when max-affected preference is used with handling=strict",

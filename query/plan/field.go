@@ -70,21 +70,26 @@ func clip(name string) string {
 // systemColumn finds a column that every stored row has beside those of its relation. Rows that come from elsewhere
 // have none.
 func (p *planner) systemColumn(source *Source, name string) *catalog.Column {
-	if p.request.Action != query.Read || source.Relation == nil || source.Relation.Kind == catalog.View {
+	if p.request.Action == query.Call || source.Relation == nil || source.Relation.Kind == catalog.View {
 		return nil
 	}
+	var number int16 // in pg_attribute
 	var oid catalog.OID
 	switch name {
-	case "tableoid":
-		oid = 26
 	case "ctid":
-		oid = 27
-	case "xmin", "xmax":
-		oid = 28
-	case "cmin", "cmax":
-		oid = 29
+		number, oid = -1, 27
+	case "xmin":
+		number, oid = -2, 28
+	case "cmin":
+		number, oid = -3, 29
+	case "xmax":
+		number, oid = -4, 28
+	case "cmax":
+		number, oid = -5, 29
+	case "tableoid":
+		number, oid = -6, 26
 	default:
 		return nil
 	}
-	return &catalog.Column{Name: name, Type: p.catalog.Type(oid)}
+	return &catalog.Column{Name: name, Number: number, Type: p.catalog.Type(oid)}
 }

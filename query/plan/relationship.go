@@ -29,12 +29,12 @@ func (p *planner) relationship(source *Source, item *query.Item) (*catalog.Relat
 }
 
 // withoutViews leaves out what a column or constraint in place of the target's name cannot mean: the views of the
-// table that the foreign key refers to are reached by their own names only.
+// table that the foreign key refers to are reached by their own names only. What refers to itself is no other's view.
 func withoutViews(found []*catalog.Relationship, item *query.Item) []*catalog.Relationship {
 	kept := make([]*catalog.Relationship, 0, len(found))
 	for _, r := range found {
 		view := r.To.Kind == catalog.View || r.To.Kind == catalog.MaterializedView
-		if !view || r.To.Name.Name == item.Relation {
+		if !view || r.Self || r.To.Name.Name == item.Relation {
 			kept = append(kept, r)
 		}
 	}

@@ -40,6 +40,10 @@ func (b *builder) item(s *scope, item *plan.Item) {
 	switch item.Kind {
 	case plan.FieldItem:
 		b.field(s, &item.Field)
+		// A cast in select is of what would be shown.
+		if t := item.Field.Type; item.Cast.Type != nil && item.Aggregate == "" && t != nil && t.JSONCast.Name != "" {
+			b.enclose(start, string(appendName(nil, t.JSONCast))+"(", ")")
+		}
 	case plan.RowItem:
 		if item.Aggregate != "" {
 			b.write("*")
@@ -86,6 +90,14 @@ func (b *builder) enclose(start int, before, after string) {
 	copy(b.text[start+len(before):], b.text[start:len(b.text)-len(before)-len(after)])
 	copy(b.text[start:], before)
 	copy(b.text[len(b.text)-len(after):], after)
+}
+
+// shown is the wrap of the values that a statement gives, nil when a function takes them as they are.
+func (b *builder) shown() wrap {
+	if b.json {
+		return nil
+	}
+	return wrapped
 }
 
 // wrapped is the wrap of values that are shown: what the JSON writer cannot read goes as json.

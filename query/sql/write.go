@@ -1,6 +1,8 @@
 package sql
 
 import (
+	"slices"
+
 	"basalt/query"
 	"basalt/query/catalog"
 	"basalt/query/pgjson"
@@ -90,39 +92,12 @@ const written = "written"
 
 // changeThenRead writes the command as a common table expression, and a query over it.
 func (b *builder) changeThenRead(w *plan.Write, target *scope) (hidden []Hidden) {
-	b.write("with ", written, " as (\n")
-	b.change(w, target)
-	needed, whole := neededColumns(w.Returning)
-	for i, column := range needed {
-		b.write(listSeparator(i))
-		b.column(target.alias, column)
-	}
-	flag := flagName(w.Relation)
-	if tellsInserted(w) {
-		b.write(listSeparator(len(needed)), isInserted, " as ", flag)
-		hidden = append(hidden, Hidden{Kind: InsertedColumn})
-	}
-	if len(needed)+len(hidden) == 0 {
-		b.write(listSeparator(0), "1")
-	}
-	b.write("\n)\nselect")
-	root := b.scope(w.Returning)
-	root.from = written
-	if whole && hidden != nil {
-		// Computed columns take the row as it is in the relation, without the flag.
-		root.from = b.cut(func() { b.writtenRow(needed) })
-	}
+	root, flag := b.changed(w, target)
+	b.write("select")
 	separator := " "
-	if hidden != nil {
-		source := root.alias
-		if whole {
-			source = written
-		}
-		if w.Returning.Aggregated() {
-			b.write(" pg_catalog.bool_or(", source, ".", flag, ")")
-		} else {
-			b.write(" ", source, ".", flag)
-		}
+	if flag != "" {
+		b.write(" ", flag)
+		hidden = []Hidden{{Kind: InsertedColumn}}
 		separator = ", "
 	}
 	if len(w.Returning.Items) > 0 {
@@ -132,6 +107,44 @@ func (b *builder) changeThenRead(w *plan.Write, target *scope) (hidden []Hidden)
 	b.body(root, nil, nil)
 	b.order(root)
 	return hidden
+}
+
+// changed writes the command as a common table expression. It gives the scope of a query over the rows written, and
+// the expression that tells there whether they were inserted, "" when nobody needs to know.
+func (b *builder) changed(w *plan.Write, target *scope) (root *scope, inserted string) {
+	b.write("with ", written, " as (\n")
+	b.change(w, target)
+	needed, whole := neededColumns(w.Returning)
+	for i, column := range needed {
+		b.write(listSeparator(i))
+		b.column(target.alias, column)
+	}
+	tells, flag := tellsInserted(w), flagName(w.Relation)
+	if tells {
+		b.write(listSeparator(len(needed)), isInserted, " as ", flag)
+	} else if len(needed) == 0 {
+		b.write(listSeparator(0), "1")
+	}
+	b.write("\n)\n")
+	root = b.scope(w.Returning)
+	root.from = written
+	if !tells {
+		return root, ""
+	}
+	source := root.alias
+	if whole {
+		// Computed columns take the row as it is in the relation, without the flag.
+		root.from = b.cut(func() { b.writtenRow(needed) })
+		source = written
+	}
+	switch {
+	case slices.ContainsFunc(w.Returning.Embeds, func(e *plan.Embed) bool { return e.Inner }):
+		// Of the rows written not all may be shown.
+		return root, "(select pg_catalog.bool_or(" + written + "." + flag + ") from " + written + ")"
+	case w.Returning.Aggregated():
+		return root, "pg_catalog.bool_or(" + source + "." + flag + ")"
+	}
+	return root, source + "." + flag
 }
 
 // writtenRow writes a source of rows that hold nothing but the columns.
@@ -159,9 +172,14 @@ func flagName(relation *catalog.Relation) string {
 // read others. Whole says that they are all, for computed columns.
 func neededColumns(n *plan.Node) (list []*catalog.Column, whole bool) {
 	needed := map[*catalog.Column]bool{}
+	var system []*catalog.Column
 	field := func(f *plan.Field) {
-		if f.Column != nil {
+		switch {
+		case f.Column == nil:
+		case !f.Column.System():
 			needed[f.Column] = true
+		case !slices.ContainsFunc(system, func(c *catalog.Column) bool { return c.Number == f.Column.Number }):
+			system = append(system, f.Column)
 		}
 		whole = whole || f.Computed != nil
 	}
@@ -188,7 +206,10 @@ func neededColumns(n *plan.Node) (list []*catalog.Column, whole bool) {
 			list = append(list, column)
 		}
 	}
-	return list, whole
+	if whole {
+		return list, true // which have to be the row as it is, without columns of the system
+	}
+	return append(list, system...), false
 }
 
 // change writes the command itself, up to RETURNING.

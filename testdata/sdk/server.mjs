@@ -28,7 +28,8 @@ export async function start(...flags) {
     })
     ended.then((code) => reject(new Error(`basalt serve ended with ${code}:\n${lines.join('\n')}`)))
   })
-  const keys = Object.fromEntries(execFileSync(binary, ['keys', '--env', '--data', data], { encoding: 'utf8', env })
+  const run = (...args) => execFileSync(binary, [...args, '--data', data], { encoding: 'utf8', env })
+  const keys = Object.fromEntries(run('keys', '--env')
     .trim().split('\n').map((line) => {
       const at = line.indexOf('=')
       return [line.slice(0, at), line.slice(at + 1).replace(/^'(.*)'$/, '$1')]
@@ -39,6 +40,7 @@ export async function start(...flags) {
     url: ready.api_url,
     keys,
     log: lines,
+    run, // a command of the binary over the same data folder
     sql: (text, values) => sql.query(text, values),
     // Node before 22 has no WebSocket of its own; the library asks for one then.
     client: (key = keys.ANON_KEY) => createClient(ready.api_url, key, {

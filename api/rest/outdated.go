@@ -1,0 +1,38 @@
+package rest
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"basalt/store"
+)
+
+// mostPlans is how often a request is planned while definitions go on changing, as they do under a migration of many
+// steps.
+const mostPlans = 5
+
+// outdated says that a request may have failed because its statement was written for definitions that have changed
+// since: then it is planned again from a new catalog. A failure has undone what the request did. Clients cannot bring
+// these errors about, or each of them would make the server load its catalog: names are looked up in the catalog before
+// they reach SQL, and errors within functions say where they come from.
+func outdated(err error) bool {
+	var stale *store.StaleError
+	if errors.As(err, &stale) {
+		return true
+	}
+	var database *pgconn.PgError
+	if !errors.As(err, &database) || database.Where != "" || database.Position == 0 {
+		return false
+	}
+	switch database.Code {
+	case "42703", "42P01": // undefined column, table
+		return true
+	case "42804": // a column got another type than the expression that is assigned
+		return true
+	case "42883": // undefined function, not operator: which there are depends on what is compared
+		return strings.HasPrefix(database.Message, "function ")
+	}
+	return false
+}
