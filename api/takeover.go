@@ -144,8 +144,10 @@ func (t *taking) apply(defaults bool) error {
 		}
 	}
 	if defaults {
-		if err := t.set("require-filters", "false", ""); err != nil {
-			return err
+		for flag, value := range map[string]string{"require-filters": "false", "statement-timeout": "0s"} {
+			if err := t.set(flag, value, ""); err != nil {
+				return err
+			}
 		}
 		if err := t.set("listen", listenAddress(t.values["server-host"], t.values["server-port"]), t.places["server-port"]); err != nil {
 			return err
@@ -161,7 +163,23 @@ func (t *taking) apply(defaults bool) error {
 		t.settings.AppSettings = t.app.secret()
 		t.taken.origins["app-settings"] = t.places["app-settings"]
 	}
+	if err := t.rootFunction(); err != nil {
+		return err
+	}
 	return t.secret()
+}
+
+// rootFunction takes the schema off db-root-spec: ours is looked up in the exposed schema that a request asks for.
+func (t *taking) rootFunction() error {
+	schema, name, qualified := strings.Cut(t.values["db-root-spec"], ".")
+	place := t.places["db-root-spec"]
+	switch {
+	case !qualified:
+		return nil
+	case !slices.Contains(t.settings.Schemas, schema):
+		return fmt.Errorf("%s: it is not supported: the function must be in an exposed schema", place)
+	}
+	return t.set("rest-root-function", name, place)
 }
 
 // set gives a flag its value unless the operator did.

@@ -50,6 +50,8 @@ type answer struct {
 	page     page
 	settings responseSettings
 	list     []store.Step
+	// held counts the bytes of all answers that are held back together; nil for an answer of its own.
+	held *int64
 }
 
 func (a *answer) reset(h *Handler, c echo.Context, p *planner, statement *compiled, request *query.Request, f format) {
@@ -69,7 +71,7 @@ func (a *answer) release() {
 		clear(a.params[i][:cap(a.params[i])])
 	}
 	clear(a.list[:cap(a.list)])
-	a.c, a.request, a.statement, a.planner = nil, nil, nil, nil
+	a.c, a.request, a.statement, a.planner, a.held = nil, nil, nil, nil, nil
 }
 
 // steps are the statements of the flight: the count before the rows, so that it is known when they begin to
@@ -138,6 +140,9 @@ func (a *answer) mayOverflow() bool {
 	if a.request.Returning != query.ReturnRows || a.statement.ReadOnly || a.statement.Single || a.statement.Void {
 		return false
 	}
+	if a.format.through != nil {
+		return true // nobody knows what a handler makes of a row
+	}
 	return !a.statement.AtMostOne && !(a.statement.Guarded && a.request.One)
 }
 
@@ -172,7 +177,8 @@ func (a *answer) Begin(columns store.Columns) error {
 	}
 	a.encoder = encoder
 	if a.wrapped() {
-		a.buffer = append(a.buffer, '[')
+		opening, _ := a.format.frame()
+		a.buffer = append(a.buffer, opening...)
 	}
 	return nil
 }
@@ -191,7 +197,8 @@ func (a *answer) Restart() bool { return !a.streamed }
 
 // wrapped says that the rows stand in a JSON array.
 func (a *answer) wrapped() bool {
-	return a.format.media == mediaJSON && !a.statement.Single && !a.statement.Void && a.request.Returning == query.ReturnRows
+	array := a.format.media == mediaJSON && !a.statement.Single || a.format.media == mediaGeoJSON
+	return array && !a.statement.Void && a.request.Returning == query.ReturnRows
 }
 
 // Row implements store.Sink.
@@ -204,7 +211,7 @@ func (a *answer) Row(values [][]byte) error {
 	if err := a.takeHidden(values[:hidden]); err != nil {
 		return err
 	}
-	if a.rows == 0 {
+	if a.rows == 0 && a.format.media != mediaMade {
 		return nil // it told the total alone
 	}
 	if a.request.Returning != query.ReturnRows || a.statement.Void || (a.singular() && a.rows > 1) {
@@ -218,12 +225,15 @@ func (a *answer) Row(values [][]byte) error {
 
 // spill sends what is held once there is much of it, or refuses to hold more.
 func (a *answer) spill() error {
+	if a.held != nil {
+		return a.checkHeld()
+	}
 	held := len(a.buffer)
 	switch {
 	case held < eagerAfter:
 		return nil
 	case !a.streams():
-		if int64(held) > a.h.options.AnswerMemory && !a.writesOne() {
+		if int64(held) > a.h.options.AnswerMemory && !a.showsOne() {
 			return a.tooLarge()
 		}
 		return nil
@@ -249,9 +259,9 @@ func (a *answer) streams() bool {
 	return a.reads() && !a.singular() && !a.statement.Single && a.statement.Page == nil && !a.request.Prefer.LimitsAffected(a.request.Action)
 }
 
-// writesOne says that a write has one row to show at most, whose commit rides in the same flight. It is answered
+// showsOne says that a write has one row to show at most, whose commit rides in the same flight. It is answered
 // whatever its size: it was done, and the row has come as a whole already.
-func (a *answer) writesOne() bool {
+func (a *answer) showsOne() bool {
 	return a.request.Action != query.Read && a.request.Action != query.Call && !a.mayOverflow()
 }
 
@@ -304,7 +314,11 @@ func (a *answer) End(rows int64) error {
 		return nil
 	}
 	if a.wrapped() {
-		a.buffer = append(a.buffer, ']')
+		_, closing := a.format.frame()
+		a.buffer = append(a.buffer, closing...)
+	}
+	if a.held != nil {
+		*a.held += int64(len(a.buffer))
 	}
 	return nil
 }
@@ -355,7 +369,8 @@ func (a *answer) finish() error {
 // finishEmpty answers a write that has nothing to write.
 func (a *answer) finishEmpty() error {
 	if a.wrapped() {
-		a.buffer = append(a.buffer, "[]"...)
+		opening, closing := a.format.frame()
+		a.buffer = append(append(a.buffer, opening...), closing...)
 	}
 	return a.finish()
 }

@@ -193,7 +193,7 @@ func TestBodiesThatAreNoRows(t *testing.T) {
 		{name: "a scalar", method: "POST", path: "bed", headers: []string{give}, body: `"x"`, status: 201, want: `[]`},
 		{name: "a null", method: "POST", path: "bed", headers: []string{give}, body: `null`, status: 201, want: `[]`},
 		{name: "an empty form", method: "POST", path: "serial?select=name", headers: []string{give, "Content-Type: application/x-www-form-urlencoded"}, body: "", status: 201, want: `[{"name":"nameless"}]`},
-		{name: "a body of text", method: "POST", path: "bed", headers: []string{"Content-Type: text/plain"}, body: "x", status: 415, has: []string{"PGRST102", "Content-Type not acceptable: text/plain"}},
+		{name: "a body of text", method: "POST", path: "bed", headers: []string{"Content-Type: text/plain"}, body: "x", status: 400, has: []string{"PGRST102", "Content-Type not acceptable: text/plain"}},
 		{name: "a type in capitals", method: "POST", path: "bed", headers: []string{"Content-Type: Application/JSON; Charset=utf-8"}, body: `{"id":40,"name":"n"}`, status: 201},
 		{name: "a form's field that is there twice", method: "POST", path: "bed?select=name", headers: []string{give, "Content-Type: application/x-www-form-urlencoded; charset=utf-8"}, body: "id=41&name=a&name=b", status: 201, want: `[{"name":"b"}]`},
 		{name: "a form's encoded fields", method: "POST", path: "bed?select=name", headers: []string{give, "Content-Type: application/x-www-form-urlencoded"}, body: "id=42&n%61me=a+b%2Bc%C3%A9%26", status: 201, want: `[{"name":"a b+cé&"}]`},

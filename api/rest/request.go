@@ -14,7 +14,7 @@ import (
 
 // readRequest turns an HTTP request into a query.Request. Nothing of the database is touched, so that a bad
 // request costs no connection.
-func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, q *query.Query) (*query.Request, []format, error) {
+func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, q *query.Query) (*query.Request, []accepted, error) {
 	request := &query.Request{
 		Query: q, Limit: -1,
 		MaxRows: h.options.MaxRows, Aggregates: h.options.Aggregates, LegacyTargetNames: h.options.LegacyTargetNames,
@@ -29,7 +29,7 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 	if request.Prefer, err = preferences(r.Header["Prefer"], h.options.End); err != nil {
 		return nil, nil, err
 	}
-	formats, err := negotiate(r.Header["Accept"])
+	formats, err := accepts(r.Header["Accept"])
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,7 +61,6 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 		}
 	}
 	request.Returning = returning(request)
-	request.One = writesOne(request, formats)
 	return request, formats, nil
 }
 
@@ -235,14 +234,12 @@ func returning(request *query.Request) query.Returning {
 }
 
 // writesOne says that a write must write one row: a single object is asked for, shown or not.
-func writesOne(request *query.Request, formats []format) bool {
+func writesOne(request *query.Request, f *format) bool {
 	switch request.Action {
 	case query.Insert, query.Update, query.Put, query.Delete:
-	default:
-		return false
+		return f.media == mediaObject && f.plan == nil && f.through == nil
 	}
-	first := slices.IndexFunc(formats, func(f format) bool { return !f.isBare() })
-	return first >= 0 && formats[first].media == mediaObject
+	return false
 }
 
 // decodePath gives the path behind /rest/v1 decoded once, as the only form that is ever looked at.

@@ -162,6 +162,6 @@ revoke execute on function closed() from public, anon;
 		{name: "DELETE", method: "DELETE", path: "rpc/tick", status: 405, want: refusal("PGRST101", "Cannot use the DELETE method on RPC", "", "")},
 		{name: "PATCH", method: "PATCH", path: "rpc/tick", body: `{}`, status: 405, want: refusal("PGRST101", "Cannot use the PATCH method on RPC", "", "")},
 		{name: "no JSON", method: "POST", path: "rpc/hello", body: "sdfsdf", status: 400, has: []string{"PGRST102", "Empty or invalid json"}},
-		{name: "a body of an unknown type", method: "POST", path: "rpc/hello", headers: []string{"Content-Type: application/pdf"}, body: "x", status: 415, has: []string{"PGRST102"}},
+		{name: "a body of an unknown type", method: "POST", path: "rpc/hello", headers: []string{"Content-Type: application/pdf"}, body: "x", status: 400, has: []string{"PGRST102"}},
 	})
 }

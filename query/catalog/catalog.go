@@ -183,6 +183,10 @@ type Catalog struct {
 	// SetsResponse says that some routine's source speaks of response.headers or response.status, so that
 	// these settings have to be asked for after each statement.
 	SetsResponse bool
+	// HasHandlers says that there is a Handler, or a routine whose result has a MediaType.
+	HasHandlers bool
+	// GeoJSON is PostGIS's function that makes a GeoJSON feature of a row, zero when it is not to be had.
+	GeoJSON Name
 
 	options       Options
 	schemas       map[string]*schema // the exposed ones
@@ -193,6 +197,7 @@ type Catalog struct {
 	roles         map[string]*Role
 	relationships map[Name][]*Relationship
 	computed      map[computedKey]*Routine
+	handlers      map[OID][]*Handler // by the relation whose rows they take, 0 for those that take any
 }
 
 type computedKey struct {

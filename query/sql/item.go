@@ -92,6 +92,14 @@ func (b *builder) enclose(start int, before, after string) {
 	copy(b.text[len(b.text)-len(after):], after)
 }
 
+// shown is the wrap of the values that a statement gives, nil when a function takes them as they are.
+func (b *builder) shown() wrap {
+	if b.json {
+		return nil
+	}
+	return wrapped
+}
+
 // wrapped is the wrap of values that are shown: what the JSON writer cannot read goes as json.
 func wrapped(b *builder, s *scope, item *plan.Item, start int) {
 	t := item.Type
@@ -165,6 +173,9 @@ func columns(n *plan.Node) []pgjson.Column {
 	return list
 }
 
+// boxArrayOID is the only type of array of PostgreSQL's own whose elements stand between semicolons.
+const boxArrayOID = 1020
+
 // scalarKind is the kind of a column that wrapped has written.
 func scalarKind(t *catalog.Type) pgjson.ColumnKind {
 	if t != nil && t.JSONCast.Name == "" && !pgjson.Native(t) {
@@ -180,12 +191,18 @@ func column(item *plan.Item) pgjson.Column {
 	case item.Kind == plan.EmbedItem:
 		return pgjson.NewColumn(item.Name, pgjson.Records, columns(item.Embed.Node)...)
 	case item.Kind != plan.SpreadItem || item.Aggregate != "":
-		return pgjson.NewColumn(item.Name, scalarKind(item.Type))
+		c := pgjson.NewColumn(item.Name, scalarKind(item.Type))
+		if t := item.Type; t != nil && t.Underlying().OID == boxArrayOID {
+			c.Delimiter = ';'
+		}
+		return c
 	}
 	below := &item.Embed.Node.Items[item.Index]
 	switch {
 	case item.Embed.ToOne():
-		return column(below)
+		c := column(below)
+		c.Optional = true
+		return c
 	case needsRow(below):
 		return pgjson.NewColumn(item.Name, pgjson.List, column(below))
 	default:

@@ -15,20 +15,19 @@ func CompileRead(p *plan.Read) *Statement {
 	if p.Keyset != nil && p.Keyset.After != nil {
 		b.begin(root, p)
 	}
-	if p.Ceiling > 0 {
-		b.write("select *\nfrom (\n")
-	}
-	hidden := b.rows(root, p.Keyset != nil && p.Limit)
-	if p.Ceiling > 0 {
-		b.write("\nlimit ", strconv.FormatInt(p.Ceiling, 10), "\n) l")
-	}
-	b.topWindow(p)
+	hidden := b.top(p, root, false)
 	s := b.statement()
 	if s.Hidden = hidden; hidden != nil {
 		s.Page = &Page{Order: p.Keyset.Order}
 	}
 	s.Layout = &pgjson.Layout{Columns: columns(p.Root)}
 	s.Renamed = renamed(p)
+	s.count(p)
+	return s
+}
+
+// count adds what tells the total.
+func (s *Statement) count(p *plan.Read) {
 	switch p.Count {
 	case query.CountExact:
 		s.Count = compileCount(p, 0)
@@ -40,7 +39,19 @@ func CompileRead(p *plan.Read) *Statement {
 			s.Plan = compilePlan(p)
 		}
 	}
-	return s
+}
+
+// top writes the query of the top level, each value under a name of its own when named.
+func (b *builder) top(p *plan.Read, root *scope, named bool) (hidden []Hidden) {
+	if p.Ceiling > 0 {
+		b.write("select *\nfrom (\n")
+	}
+	hidden = b.rows(root, named, p.Keyset != nil && p.Limit)
+	if p.Ceiling > 0 {
+		b.write("\nlimit ", strconv.FormatInt(p.Ceiling, 10), "\n) l")
+	}
+	b.topWindow(p)
+	return hidden
 }
 
 func renamed(p *plan.Read) []Renamed {
@@ -109,8 +120,9 @@ func (b *builder) counted(root *plan.Node) {
 	b.matches(b.bareScope(root), nil, nil)
 }
 
-// rows writes the query of a root, without its limit; placed: with where each row stands in the order before it.
-func (b *builder) rows(s *scope, placed bool) (hidden []Hidden) {
+// rows writes the query of a root, without its limit, each value under a name of its own when named; placed: with where
+// each row stands in the order before it.
+func (b *builder) rows(s *scope, named, placed bool) (hidden []Hidden) {
 	b.write("select")
 	separator := " "
 	if placed {
@@ -124,7 +136,7 @@ func (b *builder) rows(s *scope, placed bool) (hidden []Hidden) {
 	}
 	if len(s.node.Items) > 0 {
 		b.write(separator)
-		b.items(s, false, wrapped)
+		b.items(s, named, b.shown())
 	}
 	b.body(s, nil, nil)
 	b.order(s)

@@ -27,8 +27,8 @@ var reads = []struct{ name, request, want string }{
 		`select to_jsonb(tags)->1 tags, to_jsonb(at)->'x' x, to_jsonb(at)->>'y' y from orders order by id`},
 	{"casts", "GET /orders?select=total::text,day:placed::date,paid::int&order=id",
 		`select total::text, placed::date as day, paid::int from orders order by id`},
-	{"domains that have a json form of their own", "GET /customers?select=id,favorite,plain:favorite::int&order=id",
-		`select id, public.color_json(favorite) favorite, favorite::int plain from customers order by id`},
+	{"domains that have a json form of their own", "GET /customers?select=id,favorite,text:favorite::text&order=id",
+		`select id, public.color_json(favorite) favorite, public.color_json(favorite)::text as text from customers order by id`},
 	{"filters on such domains", "GET /customers?select=id&favorite=eq.%230000ff",
 		`select id from customers where favorite = 255`},
 	{"lists of such domains", "GET /customers?select=id&favorite=in.(%230000ff,%2300ff00)&order=id",
@@ -119,8 +119,12 @@ var reads = []struct{ name, request, want string }{
 	{"spreads to one", "GET /orders?select=id,...customers(customer:name,...countries(country:name),groups(name))&order=id&customers.groups.order=name",
 		`select o.id, c.name customer, k.name country, case when c.id is not null then
 		   (select coalesce(json_agg(x), '[]') from (select g.name from groups g join memberships m on m.group_id = g.id
-		   where m.customer_id = c.id order by g.name) x) else '[]' end groups
+		   where m.customer_id = c.id order by g.name) x) end groups
 		   from orders o left join customers c on c.id = o.customer_id left join countries k on k.code = c.country_code order by o.id`},
+	{"spreads to many within a spread to one", "GET /orders?select=id,...customers(...groups(name),...orders(tags))&order=id&customers.groups.order=name&customers.orders.order=id",
+		`select o.id, case when c.id is not null then (select coalesce(json_agg(g.name order by g.name), '[]') from groups g join memberships m
+		   on m.group_id = g.id where m.customer_id = c.id) end name, case when c.id is not null then (select coalesce(json_agg(b.tags order by b.id), '[]')
+		   from orders b where b.customer_id = c.id) end tags from orders o left join customers c on c.id = o.customer_id order by o.id`},
 	{"spreads to many", "GET /customers?select=id,...orders(ids:id,tags,at,valid)&order=id&orders.order=id.desc",
 		`select id, (select coalesce(json_agg(o.id order by o.id desc), '[]') from orders o where o.customer_id = c.id) ids,
 		   (select coalesce(json_agg(o.tags order by o.id desc), '[]') from orders o where o.customer_id = c.id) tags,
