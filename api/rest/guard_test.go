@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"strings"
 	"testing"
 
 	"basalt/api/apitest"
@@ -50,6 +51,12 @@ func TestWritesOfTheWrongNumberOfRowsLeaveNothing(t *testing.T) {
 	}
 	// Twice, because the first flight of a statement on a connection is another one than those behind it.
 	for range 2 {
+		batch := s.Do(t, "POST", "/rest/v1/", `[{"method":"POST","path":"/item","body":{"id":8}},
+			{"method":"PATCH","path":"/item?id=gt.1","body":{"price":9},"headers":{"accept":"application/vnd.pgrst.object+json"}}]`,
+			"Content-Type: application/vnd.basalt.batch+json")
+		if batch.Status != 406 || !strings.Contains(batch.Body, "The result contains 3 rows") || !strings.Contains(batch.Body, `"index":1`) {
+			t.Errorf("a batch: %d %s", batch.Status, batch.Body)
+		}
 		run(t, s, []exchange{
 			{name: "no row", method: "PATCH", path: "item?id=eq.9", body: `{"price":9}`, headers: []string{one, give}, status: 406, want: refused("0")},
 			{name: "several rows", method: "PATCH", path: "item?id=gt.1", body: `{"price":9}`, headers: []string{one, give}, status: 406, want: refused("2")},
