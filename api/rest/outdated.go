@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"basalt/query"
 	"basalt/store"
 )
 
@@ -17,7 +18,7 @@ const mostPlans = 5
 // since: then it is planned again from a new catalog. A failure has undone what the request did. Clients cannot bring
 // these errors about, or each of them would make the server load its catalog: names are looked up in the catalog before
 // they reach SQL, and errors within functions say where they come from.
-func outdated(err error) bool {
+func outdated(err error, request *query.Request) bool {
 	var stale *store.StaleError
 	if errors.As(err, &stale) {
 		return true
@@ -30,9 +31,9 @@ func outdated(err error) bool {
 	case "42703", "42P01": // undefined column, table
 		return true
 	case "42804": // a column got another type than the expression that is assigned
-		return true
-	case "42883": // undefined function, not operator: which there are depends on what is compared
-		return strings.HasPrefix(database.Message, "function ")
+		return request.Action != query.Call
+	case "42883": // undefined function of the request's schema; those of PostgreSQL's own depend on what they are given
+		return strings.HasPrefix(database.Message, "function "+request.Schema+".")
 	}
 	return false
 }
