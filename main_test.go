@@ -55,6 +55,11 @@ func TestExitCodes(t *testing.T) {
 		{"an unknown flag", []string{"serve", "--fly"}, 2, "--fly"},
 		{"an argument that nobody takes", []string{"keys", "x"}, 2, "x"},
 		{"an argument that is missing", []string{"migrate", "new"}, 2, "NAME"},
+		{"a language that there is not", []string{"types", "--lang", "cobol"}, 2, "only in: ts"},
+		{"types of a database that is not there", []string{"types", "--database-url", nowhere}, 1, "connect"},
+		{"a mode that there is not", []string{"serve", "--openapi-mode", "all"}, 2, "--openapi-mode"},
+		{"a root function that is none", []string{"serve", "--rest-root-function", "welcome()"}, 2, "--rest-root-function"},
+		{"an address of the API that is none", []string{"serve", "--openapi-server-proxy-uri", "api"}, 2, "--openapi-server-proxy-uri"},
 		{"a switch with a value that stands alone", []string{"serve", "--require-filters", "false"}, 2, "=false"},
 		{"a port that is none", []string{"serve", "--postgres-port", "99999"}, 2, "--postgres-port"},
 		{"an empty data folder", []string{"serve", "--data", ""}, 2, "--data"},
@@ -121,6 +126,31 @@ func TestKeysAreLinesForAShell(t *testing.T) {
 	_, plain, _ := call(t, "keys", "--database-url", db.URL)
 	if strings.Contains(plain, "JWT_SECRET") || !strings.Contains(plain, "SERVICE_ROLE_KEY") {
 		t.Errorf("keys without --env: %s", plain)
+	}
+}
+
+func TestTypesAreThoseOfTheSchemasNamed(t *testing.T) {
+	db := storetest.New(t)
+	db.Exec(t, `create table cities (id int primary key); create schema shop; create table shop.orders (id int primary key)`)
+	for _, test := range []struct {
+		args          string
+		cities, order bool
+	}{
+		{"", true, false},
+		{"--lang ts --schema shop", false, true},
+		{"--schema public --schema shop", true, true},
+	} {
+		code, out, errs := call(t, append(strings.Fields("types "+test.args), "--database-url", db.URL)...)
+		if code != 0 || errs != "" || strings.Contains(out, "cities: {") != test.cities || strings.Contains(out, "orders: {") != test.order {
+			t.Errorf("%q: %d %q\n%s", test.args, code, errs, out)
+		}
+	}
+	t.Setenv("BASALT_SCHEMAS", "shop,public")
+	if _, out, _ := call(t, "types", "--database-url", db.URL); !strings.Contains(out, "orders: {") {
+		t.Errorf("the exposed schemas are not printed: %s", out)
+	}
+	if code, out, errs := call(t, "types", "--schema", "nowhere", "--database-url", db.URL); code != 1 || out != "" || !strings.Contains(errs, "nowhere") {
+		t.Errorf("a schema that is not there: %d %q", code, errs)
 	}
 }
 

@@ -16,6 +16,9 @@ func (s *Settings) checkDialect() error {
 	if name := functionName(s.RestPreRequest); s.RestPreRequest != "" && (name.Name == "" || strings.ContainsAny(s.RestPreRequest, "()\x00")) {
 		return &SettingError{"rest-pre-request", fmt.Sprintf("%q is not the name of a function, such as api.check_request", s.RestPreRequest)}
 	}
+	if name := functionName(s.RestRootFunction); s.RestRootFunction != "" && (name.Name == "" || strings.ContainsAny(s.RestRootFunction, "()/\x00")) {
+		return &SettingError{"rest-root-function", fmt.Sprintf("%q is not the name of a function, such as api.welcome", s.RestRootFunction)}
+	}
 	if s.RestAnonRole == "none" || strings.Contains(s.RestAnonRole, "\x00") {
 		return &SettingError{"rest-anon-role", fmt.Sprintf("%q cannot be a role", s.RestAnonRole)}
 	}
@@ -36,15 +39,18 @@ func functionName(text string) catalog.Name {
 	return catalog.Name{Name: text}
 }
 
-// dialect are the switches of the REST dialect.
-func (s *Settings) dialect() rest.Options {
-	end, _ := rest.ParseTransactionEnd(s.RestTxEnd) // Check has refused others, as below
-	app, _ := ParseAppSettings(s.AppSettings)
+// dialect gives the switches of the REST dialect.
+func (s *Server) dialect() rest.Options {
+	set := s.settings
+	end, _ := rest.ParseTransactionEnd(set.RestTxEnd) // Check has refused others, as below
+	app, _ := ParseAppSettings(set.AppSettings)
 	return rest.Options{
-		Schemas: s.Schemas, ExtraSearchPath: s.ExtraSearchPath, MaxRows: s.MaxRows,
-		Aggregates: s.RestAggregates, LegacyTargetNames: s.LegacyTargetNames,
-		RequireFilters: s.RequireFilters, AnswerMemory: int64(s.AnswerMemory), Prefix: "/rest/v1",
-		AnonymousRole: s.RestAnonRole, End: end, PreRequest: functionName(s.RestPreRequest),
-		AppSettings: app.settings(), Hoisted: s.RestHoisted, ServerTiming: s.ServerTiming,
+		Schemas: set.Schemas, ExtraSearchPath: set.ExtraSearchPath, MaxRows: set.MaxRows,
+		Aggregates: set.RestAggregates, LegacyTargetNames: set.LegacyTargetNames,
+		RequireFilters: set.RequireFilters, AnswerMemory: int64(set.AnswerMemory), Prefix: restPrefix,
+		AnonymousRole: set.RestAnonRole, End: end, PreRequest: functionName(set.RestPreRequest),
+		AppSettings: app.settings(), Hoisted: set.RestHoisted, ServerTiming: set.ServerTiming,
+		Root: s.restRoot(), Plans: set.RestPlan,
+		TransactionTimeout: set.StatementTimeout, IdempotencyRetention: set.idempotencyRetention(),
 	}
 }

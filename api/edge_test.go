@@ -356,7 +356,7 @@ func TestBadRequestsTakeNoConnectionOfThePool(t *testing.T) {
 		{"OPTIONS", "thing", "", nil}, {"OPTIONS", "rpc/who", "", nil}, {"TRACE", "thing", "", nil}, {"PUT", "rpc/who", "", nil}, {"POST", "thing", "{", nil}, {"POST", "thing", `{"x":1}`, nil},
 		{"POST", "thing", "x", []string{"Content-Type: image/png"}}, {"POST", "thing", "[]", nil}, {"PATCH", "thing?id=eq.1", "{}", nil}, {"PATCH", "thing", `{"name":"x"}`, nil}, {"DELETE", "thing", "", nil},
 		{"PUT", "thing?id=gt.1", `{"id":1}`, nil}, {"POST", "rpc/nothing", "{}", nil}, {"POST", "rpc/wide", `{"m":1}`, nil}, {"POST", "thing?columns=x", `{"id":1}`, nil}, {"POST", "thing?on_conflict=x", `{"id":9}`, []string{"Prefer: resolution=merge-duplicates"}},
-		{"POST", "rpc/wide", `{"n":1}`, []string{"Prefer: handling=strict, max-affected=1"}}, {"GET", "", "", nil}, {"GET", "%ff", "", nil}, {"GET", "thing?id=eq.%ff", "", nil},
+		{"POST", "rpc/wide", `{"n":1}`, []string{"Prefer: handling=strict, max-affected=1"}}, {"GET", "", "", []string{"Accept: image/png"}}, {"GET", "?openapi=4", "", nil}, {"DELETE", "", "", nil}, {"GET", "%ff", "", nil}, {"GET", "thing?id=eq.%ff", "", nil},
 	} {
 		answer := s.Do(t, request.method, "/rest/v1/"+request.path, request.body, request.headers...)
 		if answer.Status >= 500 {

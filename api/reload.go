@@ -16,7 +16,6 @@ func reloadSignals() chan os.Signal {
 
 // reload loads the catalog anew on each signal until ctx ends. The settings of roles belong to it; our own need a restart.
 func (s *Server) reload(ctx context.Context, signals chan os.Signal) error {
-	defer signal.Stop(signals)
 	for {
 		select {
 		case <-ctx.Done():

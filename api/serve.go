@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 
@@ -71,6 +72,8 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 			server.close()
 		}
 	}()
+	signals := reloadSignals() // from here on none of them ends the process
+	server.closers = append(server.closers, func() { signal.Stop(signals) })
 	listener, err := net.Listen("tcp", s.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w; choose another address with --listen", s.Listen, err)
@@ -92,7 +95,7 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 		return nil, err
 	}
 	server.closers = append(server.closers, server.project.DB.Close)
-	server.run(ctx, listener, postgres)
+	server.run(ctx, listener, postgres, signals)
 	if err := firstCatalog(ctx, server.project.Catalogs); err != nil {
 		return nil, errors.Join(err, server.Wait())
 	}
@@ -100,12 +103,11 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 }
 
 // run starts what runs until ctx ends or one of its parts fails.
-func (s *Server) run(ctx context.Context, listener net.Listener, postgres *managed.Server) {
+func (s *Server) run(ctx context.Context, listener net.Listener, postgres *managed.Server, signals chan os.Signal) {
 	group, ctx := errgroup.WithContext(ctx)
 	s.group = group
 	group.Go(func() error { return s.project.Catalogs.Run(ctx) })
 	group.Go(func() error { return s.serve(ctx, listener) })
-	signals := reloadSignals()
 	group.Go(func() error { return s.reload(ctx, signals) })
 	if postgres == nil {
 		return

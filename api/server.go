@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"basalt/api/accounts"
+	"basalt/api/admin"
 	"basalt/api/body"
 	"basalt/api/rest"
 	"basalt/web"
@@ -38,10 +40,12 @@ func (s *Server) handler() http.Handler {
 
 	bodies := body.NewLimits(int64(s.settings.BodyLimit), int64(s.settings.BodyMemory))
 	public := e.Group("", cors(s.settings.CORSOrigins), boundBodies(bodies), newCompressor().middleware)
-	restHandler := rest.New(s.project.DB, s.project.Catalogs, s.project.identity.of, s.log, s.settings.dialect())
-	public.Any("/rest/v1", restHandler.Serve)
-	public.Any("/rest/v1/*", restHandler.Serve)
+	restHandler := rest.New(s.project.DB, s.project.Catalogs, s.project.identity.of, s.log, s.dialect())
+	public.Any(restPrefix, restHandler.Serve)
+	public.Any(restPrefix+"/*", restHandler.Serve)
 	accounts.Register(public.Group("/auth/v1", s.requireKey), s.project.Auth, s.project.Verifier, accounts.Options{Version: s.build.Version, Log: s.log})
+
+	admin.Register(e.Group("/admin/api"), admin.Options{Identify: s.project.identity.of, Catalog: s.project.Catalogs.Current})
 
 	e.GET("/health/live", s.live)
 	e.GET("/health/ready", s.ready)
@@ -52,6 +56,26 @@ func (s *Server) handler() http.Handler {
 	e.GET("/admin/*", echo.WrapHandler(http.StripPrefix("/admin/", dashboard)))
 	s.measure(restHandler, bodies)
 	return e
+}
+
+// restPrefix is where the REST API is.
+const restPrefix = "/rest/v1"
+
+// restRoot is what the settings say of the answer at the root of the REST API.
+func (s *Server) restRoot() rest.Root {
+	// As for PostgREST, the function is looked for in the schema of each request.
+	root := rest.Root{Function: functionName(s.settings.RestRootFunction).Name, Mode: rest.DescriptionMode(s.settings.OpenAPIMode)}
+	root.Release, root.Security = s.build.Version, s.settings.OpenAPISecurity
+	address := s.settings.OpenAPIServer
+	if address == "" {
+		address = s.URL + restPrefix
+	}
+	parsed, err := url.Parse(address)
+	if err != nil {
+		panic(err) // Check has refused such
+	}
+	root.Server = parsed
+	return root
 }
 
 // boundBodies bounds what the bodies of requests take.

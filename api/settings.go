@@ -37,18 +37,25 @@ type Settings struct {
 	PoolTimeout      time.Duration `flag:"pool-timeout" default:"10s" help:"longest wait for a connection before the answer is 504"`
 	StatementTimeout time.Duration `flag:"statement-timeout" default:"60s" help:"longest run of one statement of a request; 0: PostgreSQL's own setting"`
 
-	Schemas           []string `flag:"schemas" default:"public" help:"exposed schemas, comma-separated; the first is the default"`
-	ExtraSearchPath   []string `flag:"extra-search-path" default:"public,extensions" help:"schemas searched behind the request's own, comma-separated"`
-	MaxRows           int64    `flag:"max-rows" default:"1000" help:"most rows a read returns when nothing smaller is asked; 0: no cap"`
-	RestAggregates    bool     `flag:"rest-aggregates" default:"false" help:"allow aggregate functions in select"`
-	LegacyTargetNames bool     `flag:"rest-legacy-target-names" default:"true" help:"let an aliased embed be addressed by its relation's name too"`
-	RestTxEnd         string   `flag:"rest-tx-end" default:"commit" help:"how transactions of requests end: commit, rollback, commit-allow-override or rollback-allow-override (Prefer: tx= decides)"`
-	RestPreRequest    string   `flag:"rest-pre-request" help:"function that each request runs before its statement, as schema.function"`
-	RestHoisted       []string `flag:"rest-hoisted-settings" default:"statement_timeout,plan_filter.statement_cost_limit,default_transaction_isolation" help:"settings of a called function that hold for its whole transaction, comma-separated"`
-	RestAnonRole      string   `flag:"rest-anon-role" default:"anon" help:"role of requests without a token; empty: they are refused"`
-	RequireFilters    bool     `flag:"require-filters" default:"true" help:"refuse PATCH and DELETE without a filter for the anonymous role"`
+	Schemas              []string      `flag:"schemas" default:"public" help:"exposed schemas, comma-separated; the first is the default"`
+	ExtraSearchPath      []string      `flag:"extra-search-path" default:"public,extensions" help:"schemas searched behind the request's own, comma-separated"`
+	MaxRows              int64         `flag:"max-rows" default:"1000" help:"most rows a read returns when nothing smaller is asked; 0: no cap"`
+	RestAggregates       bool          `flag:"rest-aggregates" default:"false" help:"allow aggregate functions in select"`
+	RestPlan             bool          `flag:"rest-plan" default:"false" help:"let clients ask for PostgreSQL's plans of their requests (for development: plans tell of rows that policies hide)"`
+	LegacyTargetNames    bool          `flag:"rest-legacy-target-names" default:"true" help:"let an aliased embed be addressed by its relation's name too"`
+	RestTxEnd            string        `flag:"rest-tx-end" default:"commit" help:"how transactions of requests end: commit, rollback, commit-allow-override or rollback-allow-override (Prefer: tx= decides)"`
+	RestPreRequest       string        `flag:"rest-pre-request" help:"function that each request runs before its statement, as schema.function"`
+	RestHoisted          []string      `flag:"rest-hoisted-settings" default:"statement_timeout,plan_filter.statement_cost_limit,default_transaction_isolation" help:"settings of a called function that hold for its whole transaction, comma-separated"`
+	RestAnonRole         string        `flag:"rest-anon-role" default:"anon" help:"role of requests without a token; empty: they are refused"`
+	RequireFilters       bool          `flag:"require-filters" default:"true" help:"refuse PATCH and DELETE without a filter for the anonymous role"`
+	RestIdempotency      bool          `flag:"rest-idempotency" default:"false" help:"answer a write that repeats its Idempotency-Key with the first answer, which is kept in the database"`
+	IdempotencyRetention time.Duration `flag:"rest-idempotency-retention" default:"24h" help:"how long such answers are kept"`
 
-	AppSettings auth.Secret `flag:"app-settings" help:"settings for SQL, as name=value,name=value: current_setting('app.settings.name')"`
+	AppSettings      auth.Secret `flag:"app-settings" help:"settings for SQL, as name=value,name=value: current_setting('app.settings.name')"`
+	OpenAPIMode      string      `flag:"openapi-mode" default:"follow-privileges" help:"what the description at /rest/v1/ covers: follow-privileges (of the request's role), ignore-privileges, or disabled"`
+	OpenAPISecurity  bool        `flag:"openapi-security-active" default:"false" help:"describe the token in the description at /rest/v1/"`
+	OpenAPIServer    string      `flag:"openapi-server-proxy-uri" help:"URL of the REST API that the description names; empty: <public-url>/rest/v1"`
+	RestRootFunction string      `flag:"rest-root-function" help:"function of the exposed schema that answers at /rest/v1/ in place of the description"`
 
 	JWTSecret    auth.Secret `flag:"jwt-secret" env:"JWT_SECRET" help:"HS256 secret, 32 bytes or more; empty: generated once and kept in the database"`
 	JWTKeys      auth.Secret `flag:"jwt-keys" help:"JSON Web Key or set of them whose tokens the REST API believes too; @FILE reads it from a file"`
@@ -266,10 +273,13 @@ func (s *Settings) Check() error {
 			return &SettingError{"schemas", fmt.Sprintf("the schema %s must not be exposed", schema)}
 		}
 	}
+	if s.RestIdempotency && s.IdempotencyRetention < time.Second {
+		return &SettingError{"rest-idempotency-retention", fmt.Sprintf("%s is less than a second", s.IdempotencyRetention)}
+	}
 	if s.JWTSecret != "" && len(s.JWTSecret) < auth.MinSecretLength {
 		return &SettingError{"jwt-secret", fmt.Sprintf("it has %d bytes, %d are the least (RFC 7518 §3.2)", len(s.JWTSecret), auth.MinSecretLength)}
 	}
-	for flag, address := range map[string]string{"site-url": s.SiteURL, "public-url": s.PublicURL} {
+	for flag, address := range map[string]string{"site-url": s.SiteURL, "public-url": s.PublicURL, "openapi-server-proxy-uri": s.OpenAPIServer} {
 		if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
 			return &SettingError{flag, fmt.Sprintf("%q is not an http or https URL", address)}
 		}
@@ -289,6 +299,7 @@ func (s *Settings) Check() error {
 		allowed     []string
 	}{
 		{"limits", s.Limits, []string{"on", "off"}},
+		{"openapi-mode", s.OpenAPIMode, []string{"follow-privileges", "ignore-privileges", "disabled"}},
 		{"autoconfirm", s.AutoConfirm, []string{"auto", "true", "false"}},
 		{"log-format", s.LogFormat, []string{"auto", "console", "json"}},
 		{"log-level", s.LogLevel, []string{"debug", "info", "warn", "error"}},
@@ -331,6 +342,14 @@ func (s *Settings) CheckDatabaseURL() error {
 // autoconfirm tells whether a sign-up needs no confirmation.
 func (s *Settings) autoconfirm() bool {
 	return s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == ""
+}
+
+// idempotencyRetention is how long answers are kept for their Idempotency-Key, 0 when none are.
+func (s *Settings) idempotencyRetention() time.Duration {
+	if !s.RestIdempotency {
+		return 0
+	}
+	return s.IdempotencyRetention
 }
 
 // urlFile holds, in the data folder, the address of the server that runs over it.

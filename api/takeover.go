@@ -144,8 +144,10 @@ func (t *taking) apply(defaults bool) error {
 		}
 	}
 	if defaults {
-		if err := t.set("require-filters", "false", ""); err != nil {
-			return err
+		for flag, value := range map[string]string{"require-filters": "false", "statement-timeout": "0s"} {
+			if err := t.set(flag, value, ""); err != nil {
+				return err
+			}
 		}
 		if err := t.set("listen", listenAddress(t.values["server-host"], t.values["server-port"]), t.places["server-port"]); err != nil {
 			return err

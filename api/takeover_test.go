@@ -71,6 +71,7 @@ func TestAConfigurationOfPostgRESTIsTakenOver(t *testing.T) {
 		{"PostgREST's search path where none is said", ``, nil, nil, func(s *api.Settings) any { return s.ExtraSearchPath }, []string{"public"}},
 		{"an empty search path", `db-extra-search-path = ""`, nil, nil, func(s *api.Settings) any { return len(s.ExtraSearchPath) }, 0},
 		{"writes without filters", ``, nil, nil, func(s *api.Settings) any { return s.RequireFilters }, false},
+		{"no end of statements", ``, nil, nil, func(s *api.Settings) any { return s.StatementTimeout.String() }, "0s"},
 		{"writes without filters unless we are told", ``, nil, []string{"--require-filters"}, func(s *api.Settings) any { return s.RequireFilters }, true},
 		{"a switch", `db-aggregates-enabled = true`, nil, nil, func(s *api.Settings) any { return s.RestAggregates }, true},
 		{"a switch as text", `db-aggregates-enabled = "TRUE"`, nil, nil, func(s *api.Settings) any { return s.RestAggregates }, true},

@@ -35,7 +35,7 @@ select
 func catalogQueries(raw *catalog.Raw) []catalogQuery {
 	return []catalogQuery{
 		{"facts", func(r *rowReader) {
-			raw.ServerVersion, raw.SetsResponse = int(r.int32()), r.bool()
+			raw.ServerVersion, raw.SetsResponse, raw.PostGIS = int(r.int32()), r.bool(), r.text()
 		}},
 		{"schemas", func(r *rowReader) {
 			raw.Schemas = append(raw.Schemas, catalog.RawSchema{Name: r.text(), Comment: r.text()})
@@ -62,6 +62,7 @@ func catalogQueries(raw *catalog.Raw) []catalogQuery {
 				Generated: r.bool(),
 				Identity:  r.char(),
 				Comment:   r.text(),
+				Writable:  r.bool(),
 			})
 		}},
 		{"keys", func(r *rowReader) {
@@ -123,6 +124,14 @@ func catalogQueries(raw *catalog.Raw) []catalogQuery {
 				ReturnsSet: r.bool(),
 				Rows:       r.float32(),
 				Config:     r.words(),
+			})
+		}},
+		{"handlers", func(r *rowReader) {
+			raw.Handlers = append(raw.Handlers, catalog.RawHandler{
+				OID:     r.oid(),
+				Name:    r.name(),
+				Row:     r.oid(),
+				Returns: r.oid(),
 			})
 		}},
 		{"roles", func(r *rowReader) {

@@ -43,6 +43,8 @@ type answer struct {
 	estimate estimate
 	settings responseSettings
 	list     []store.Step
+	// held counts the bytes of all answers that are held back together; nil for an answer of its own.
+	held *int64
 }
 
 func (a *answer) reset(h *Handler, c echo.Context, p *planner, statement *compiled, request *query.Request, f format) {
@@ -62,7 +64,7 @@ func (a *answer) release() {
 		clear(a.params[i][:cap(a.params[i])])
 	}
 	clear(a.list[:cap(a.list)])
-	a.c, a.request, a.statement, a.planner = nil, nil, nil, nil
+	a.c, a.request, a.statement, a.planner, a.held = nil, nil, nil, nil, nil
 }
 
 // steps are the statements of the flight: the count before the rows, so that it is known when they begin to
@@ -148,7 +150,8 @@ func (a *answer) Begin(columns store.Columns) error {
 	}
 	a.encoder = encoder
 	if a.wrapped() {
-		a.buffer = append(a.buffer, '[')
+		opening, _ := a.format.frame()
+		a.buffer = append(a.buffer, opening...)
 	}
 	return nil
 }
@@ -167,7 +170,8 @@ func (a *answer) Restart() bool { return !a.streamed }
 
 // wrapped says that the rows stand in a JSON array.
 func (a *answer) wrapped() bool {
-	return a.format.media == mediaJSON && !a.statement.Single && !a.statement.Void && a.request.Returning == query.ReturnRows
+	array := a.format.media == mediaJSON && !a.statement.Single || a.format.media == mediaGeoJSON
+	return array && !a.statement.Void && a.request.Returning == query.ReturnRows
 }
 
 // Row implements store.Sink.
@@ -177,7 +181,7 @@ func (a *answer) Row(values [][]byte) error {
 	if err := a.takeHidden(values[:hidden]); err != nil {
 		return err
 	}
-	if a.rows == 0 {
+	if a.rows == 0 && a.format.media != mediaMade {
 		return nil // it told the total alone
 	}
 	if a.request.Returning != query.ReturnRows || a.statement.Void || (a.singular() && a.rows > 1) {
@@ -191,6 +195,9 @@ func (a *answer) Row(values [][]byte) error {
 
 // spill sends what is held once there is much of it. Only reads may: a write's answer waits for its commit.
 func (a *answer) spill() error {
+	if a.held != nil {
+		return a.checkHeld()
+	}
 	if a.request.Action != query.Read || a.singular() || a.planner.catalog.SetsResponse {
 		if int64(len(a.buffer)) > a.h.options.AnswerMemory {
 			e := failure(http.StatusRequestEntityTooLarge, "54000", "The answer is larger than the server holds back until a transaction has ended")
@@ -233,7 +240,11 @@ func (a *answer) End(rows int64) error {
 		return nil
 	}
 	if a.wrapped() {
-		a.buffer = append(a.buffer, ']')
+		_, closing := a.format.frame()
+		a.buffer = append(a.buffer, closing...)
+	}
+	if a.held != nil {
+		*a.held += int64(len(a.buffer))
 	}
 	return nil
 }
@@ -278,7 +289,8 @@ func (a *answer) finish() error {
 // finishEmpty answers a write that has nothing to write.
 func (a *answer) finishEmpty() error {
 	if a.wrapped() {
-		a.buffer = append(a.buffer, "[]"...)
+		opening, closing := a.format.frame()
+		a.buffer = append(append(a.buffer, opening...), closing...)
 	}
 	return a.finish()
 }

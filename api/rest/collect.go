@@ -17,11 +17,16 @@ func (c *counter) Begin(store.Columns) error { return nil }
 
 // Row implements store.Sink. The count is a binary bigint.
 func (c *counter) Row(values [][]byte) error {
-	c.rows = 0
-	for _, b := range values[0] {
-		c.rows = c.rows<<8 | int64(b)
-	}
+	c.rows = bigint(values[0])
 	return nil
+}
+
+// bigint reads PostgreSQL's binary form.
+func bigint(value []byte) (n int64) {
+	for _, b := range value {
+		n = n<<8 | int64(b)
+	}
+	return n
 }
 
 // End implements store.Sink.

@@ -2,7 +2,12 @@
 //
 // A request walks through request.go and payload.go (HTTP to query.Request), planner.go (request and catalog to a
 // compiled statement), session.go (who asks), store (one flight to PostgreSQL), answer.go with row.go, status.go
-// and headers.go (rows to HTTP); errors.go is the one place where anything that stops it becomes its answer.
+// and headers.go (rows to HTTP); errors.go is the one place where anything that stops it becomes its answer. root.go
+// describes the API at its root.
+//
+// batch.go has the requests that are several in one transaction, idempotency.go those that may be sent twice; both walk
+// the same way, one operation beside the other (operation.go, together.go). reference.go and pointer.go put what one
+// operation has returned into another.
 //
 // The following tables list every feature of the dialect with the tests of this package that prove it.
 //
@@ -139,6 +144,90 @@
 // The server's own tests, in package api, prove the trace header, the keys of other issuers and what becomes of
 // PostgREST's configuration.
 //
+// # Description
+//
+//	feature                                                      proved by
+//	Swagger 2.0: paths and methods by the rights of the role     TestTheRootDescribesWhatTheRoleMayUse
+//	types, keys, defaults and comments of columns                TestColumnsAreDescribedWithTheirTypesKeysAndDefaults
+//	arguments and comments of functions                          TestFunctionsAreDescribedWithTheirArguments
+//	OpenAPI 3.1, Accept                                          TestTheVersionOfTheDescriptionIsNegotiated
+//	HEAD, ETag, schemas, other methods                           TestTheRootAnswersAsAResource
+//	changes of the schema and of rights                          TestTheDescriptionFollowsTheSchema
+//	privileges ignored, the address and the token                TestPrivilegesCanBeIgnored
+//	switched off, PGRST126                                       TestTheDescriptionCanBeDisabled
+//	a function in its place                                      TestAFunctionCanAnswerAtTheRoot TestAFunctionCanDescribeTheSchema
+//
+// # Batches
+//
+// POST /rest/v1/ with the media type application/vnd.basalt.batch+json takes a JSON array of up to 100 operations:
+//
+//	{
+//	  "method": "POST",                        any method of the dialect
+//	  "path": "/items?select=sku",             a relation or /rpc/function, with the query as in a URL
+//	  "prefer": "return=representation",
+//	  "headers": {"accept": "text/csv"},       also accept-profile, content-profile, content-type, range, range-unit
+//	  "body": {"sku": "pen", "order_id": null},  JSON; a string where content-type says otherwise
+//	  "refs": {"/order_id": "$/0/body/0/id"}   places in the body (JSON pointers) with what belongs there
+//	}
+//
+// All run in one transaction, as whoever has sent the batch. The answer is 200 with an array of {"status", "headers",
+// "body"} in the same order; a body that is no JSON is a string, application/octet-stream in base64. If one fails,
+// nothing is done, and the answer is the status and the error that this operation would have been answered alone, with
+// its "index". An error that is no operation's own (a constraint checked at the commit, a lost connection) has none.
+//
+// A reference $/0/body/0/id is a JSON pointer (RFC 6901) into the array of answers, and leads into the body of an earlier
+// operation. In a path {$/0/body/0/id} stands for a whole value: column=eq.{…}, an element of column=in.({…}), or an
+// argument of a function. The braces are those of the path as it is sent: text that is percent-encoded is never taken
+// for a reference, nor is anything in a body. What a reference leads to becomes a value after the query was parsed, so
+// that it can never be structure. One that leads nowhere is 400 with the code BSLT101 and the index of its operation.
+//
+// SQL sees each operation as a request of its own: request.method, request.path and what it sets itself are those of
+// the operation; triggers that are deferred to the commit see the last one's. A batch takes one round trip to PostgreSQL,
+// and one more behind each operation whose values another needs. Its COMMIT rides along unless an answer might still
+// turn out to be an error: one that is bounded, counted against max-affected, or decided about by functions.
+//
+//	refusal                                                      status and code
+//	the body is not a batch, or beyond a bound                   400 BSLT100
+//	a reference that cannot be used                              400 BSLT101
+//	answers beyond --answer-memory                               413 54000
+//	longer than --statement-timeout as a whole                   500 57014
+//
+//	feature                                                      proved by
+//	each operation is answered as a request of its own           TestABatchAnswersEachOperationAsItsOwnRequestWouldBe
+//	all or nothing                                               TestABatchWithAFailureAtAnyPlaceLeavesNothing
+//	references                                                   TestOperationsUseWhatEarlierOnesReturned
+//	refusals, with the index                                     TestABatchThatCannotBeDoneIsRefused
+//	bounds                                                       TestTheAnswersOfABatchAreBoundedTogether
+//	row-level security                                           TestPoliciesHoldForRandomRequests TestNoAnswerHoldsASecretOfAnother
+//
+// # Idempotency keys
+//
+// With --rest-idempotency a POST, PATCH, PUT, DELETE or batch with the header Idempotency-Key (1 to 255 printable
+// characters of ASCII) is done once: whoever sends it again within --rest-idempotency-retention gets the first answer
+// (status, headers, a body of at most 1 MiB) with Idempotency-Replayed: true. Claim, write and answer are one transaction:
+// a request that failed has left nothing and may be sent again, and a server that dies in between has done nothing. One
+// that is sent again too early waits for the first, ten seconds at most.
+//
+// A key belongs to its caller: the role and the subject of the token, whatever token that is. Those without a subject
+// are told apart by their API key and the other claims. So all anonymous callers of a project share their keys, and the
+// answer is given to the very same request only: somebody who guesses another's key must know its path, headers and body
+// too, and learns no more than that the key is taken. Keys should be random all the same.
+//
+//	refusal                                                      status and code
+//	a key that is malformed or given twice                       400 BSLT200
+//	a key of another request (method, path, query, profile,      422 BSLT201
+//	preferences, media types, body)
+//	the first request has not ended in time                      409 BSLT202
+//	an answer too large to be kept (nothing was done)            413 BSLT203
+//
+//	feature                                                      proved by
+//	every kind of write is done once                             TestARequestThatIsSentAgainIsDoneOnce
+//	keys of one caller and one request                           TestAKeyIsForOneRequestOfOneCaller
+//	failures may be sent again                                   TestARequestThatFailedMayBeSentAgain
+//	repetitions wait                                             TestRepetitionsThatComeEarlyWaitForTheFirst
+//	answers expire                                               TestKeptAnswersExpire
+//	the table is out of reach                                    TestNoRoleOfTheAPIReachesTheKeptAnswers
+//
 // # Differences from PostgREST
 //
 // Reads and embedding differ in these points:
@@ -192,4 +281,13 @@
 //   - Statuses of RAISE and of response.status are 200 to 599.
 //   - Of the settings of roles those are set that any user may set; rights on parameters (grant set) do not count.
 //   - Server-Timing of a streamed answer leaves out what has not ended when it begins.
+//
+// The description differs in these points:
+//
+//   - It has the methods that the role has the right to and that the relation takes; PostgREST lists all of POST, PATCH
+//     and DELETE where any of them works. A role without usage of the schema is told of nothing.
+//   - Overloads share a path, so it names the arguments of all; PostgREST describes one of them. A function whose only
+//     argument is the body is described with that body.
+//   - Names are escaped in paths and references, without which a document with odd names is not valid.
+//   - The host is the server's own and the path /rest/v1 unless the operator names others.
 package rest

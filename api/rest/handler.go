@@ -29,6 +29,11 @@ type Options struct {
 	RequireFilters    bool  // refuse PATCH and DELETE without a filter for the anonymous role
 	AnswerMemory      int64 // most bytes of an answer held back until its transaction has committed
 	Prefix            string
+	Plans             bool // let clients see PostgreSQL's plans of their requests
+	// TransactionTimeout bounds the whole of a transaction that takes several exchanges, 0 for not at all.
+	TransactionTimeout time.Duration
+	// IdempotencyRetention is how long the answers to requests with an Idempotency-Key are kept; 0 ignores the header.
+	IdempotencyRetention time.Duration
 	// AnonymousRole is the role of requests without a token, "" when there must be one.
 	AnonymousRole string
 	End           TransactionEnd
@@ -41,6 +46,7 @@ type Options struct {
 	Hoisted     []string
 	// ServerTiming has answers tell what took how long.
 	ServerTiming bool
+	Root         Root
 }
 
 // Handler serves requests under one prefix.
@@ -112,8 +118,16 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 	if r.Method == http.MethodOptions {
 		return h.answerOptions(c, p.catalog, path)
 	}
+	if isBatch(r, path) {
+		return h.serveBatch(c, p, principal)
+	}
 	if path == "" || path == "/" {
-		return failure(http.StatusNotFound, "PGRST126", "Root endpoint metadata is disabled")
+		if path = h.rootTarget(r.Method, path); path == "" || path == "/" {
+			return h.answerRoot(c, p, principal)
+		}
+	}
+	if h.options.IdempotencyRetention > 0 && r.Header[idempotencyKey] != nil && writes(r.Method) {
+		return h.serveOnce(c, p, path, principal)
 	}
 	q := h.queries.Get().(*query.Query)
 	defer h.queries.Put(q)
@@ -163,14 +177,13 @@ func changesAll(request *query.Request) bool {
 }
 
 // run compiles, asks the database and answers.
-func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Request, formats []format, principal *auth.Principal) error {
-	statement, err := h.compile(p, request)
+func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Request, formats []accepted, principal *auth.Principal) error {
+	statement, f, err := h.resolve(c.Request(), p, request, formats)
 	if err != nil {
 		return err
 	}
-	f, err := choose(formats, statement, c.Request().Header["Accept"])
-	if err != nil {
-		return err
+	if f.plan != nil {
+		return h.explain(c, p, path, statement, request, &f, principal)
 	}
 	a := h.answers.Get().(*answer)
 	defer h.answers.Put(a)
@@ -179,13 +192,8 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 	if statement.Nothing {
 		return a.finishEmpty()
 	}
-	flight := store.Flight{
-		Session:  h.session(c.Request(), path, principal, request, p.catalog, statement.routine),
-		Check:    a.check(),
-		Rollback: h.options.End.rollsBack(&request.Prefer),
-		Calls:    request.Action == query.Call,
-	}
-	flight.Session.ReadOnly = request.Action == query.Read || statement.ReadOnly || c.Request().Method != http.MethodPost && request.Action == query.Call
+	flight := h.flight(c.Request(), p, path, statement, request, principal)
+	flight.Check = a.check()
 	if flight.Steps, err = a.steps(p.catalog); err != nil {
 		return err
 	}
@@ -195,6 +203,35 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 	}
 	h.clock(c).lap(lapTransaction)
 	return a.finish()
+}
+
+// resolve gives a request's statement and the format that its answer is written in.
+func (h *Handler) resolve(r *http.Request, p *planner, request *query.Request, formats []accepted) (*compiled, format, error) {
+	statement, err := h.compile(p, request)
+	if err != nil {
+		return nil, format{}, err
+	}
+	f, err := h.choose(p, formats, statement, request, r.Header["Accept"])
+	if err != nil {
+		return nil, format{}, err
+	}
+	if f.through != nil && request.Returning == query.ReturnRows {
+		if statement, err = h.compileThrough(p, request, &f); err != nil {
+			return nil, format{}, err
+		}
+	}
+	return statement, f, nil
+}
+
+// flight is what all statements of a request are sent in.
+func (h *Handler) flight(r *http.Request, p *planner, path string, statement *compiled, request *query.Request, principal *auth.Principal) store.Flight {
+	flight := store.Flight{
+		Session:  h.session(r, path, principal, request, p.catalog, statement.routine),
+		Rollback: h.options.End.rollsBack(&request.Prefer),
+		Calls:    request.Action == query.Call || statement.handled,
+	}
+	flight.Session.ReadOnly = request.Action == query.Read || statement.ReadOnly || r.Method != http.MethodPost && request.Action == query.Call
+	return flight
 }
 
 // refuse writes an error's answer.

@@ -1,8 +1,10 @@
 package rest
 
 import (
+	"encoding/binary"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,6 +30,8 @@ type planner struct {
 	mu       sync.RWMutex
 	compiled map[string]*compiled // by the shape of their requests
 	text     int                  // bytes of keys and SQL
+
+	descriptions descriptions
 }
 
 // compiled is a statement with the encoder that its result columns were last found to need.
@@ -35,6 +39,7 @@ type compiled struct {
 	*sql.Statement
 	relation *catalog.Relation // of reads and writes
 	routine  *catalog.Routine  // of calls
+	handled  bool              // an aggregate of the database's own is called
 	encoder  atomic.Pointer[boundEncoder]
 }
 
@@ -82,34 +87,83 @@ func (h *Handler) compile(p *planner, request *query.Request) (*compiled, error)
 		return statement, nil
 	}
 	h.PlanMisses.Add(1)
-	statement, err := p.compile(request)
+	statement, err := p.compile(request, nil)
 	if err != nil {
 		return nil, err
 	}
 	return p.remember(string(key), statement), nil
 }
 
-// compile plans a request and writes its statement.
-func (p *planner) compile(request *query.Request) (*compiled, error) {
+// compileThrough finds or makes the statement of a request's shape whose rows go through a function.
+func (h *Handler) compileThrough(p *planner, request *query.Request, f *format) (*compiled, error) {
+	inner := format{through: f.through}
+	key := request.AppendShape(inner.appendKey(make([]byte, 0, 512)))
+	if statement := p.find(key); statement != nil {
+		return statement, nil
+	}
+	statement, err := p.compile(request, f.through.Media)
+	if err != nil {
+		return nil, err
+	}
+	statement.handled = f.through.id > pastHandlers
+	return p.remember(string(key), statement), nil
+}
+
+// appendKey writes what tells the statement of a format from that of the request's shape alone, which begins with a
+// small number.
+func (f *format) appendKey(dst []byte) []byte {
+	if f.plan != nil {
+		dst = append(dst, 'e')
+		o := &f.plan.options
+		for _, set := range [...]bool{o.JSON, o.Analyze, o.Verbose, o.Settings, o.Buffers, o.WAL} {
+			dst = strconv.AppendBool(dst, set)
+		}
+	}
+	if f.through != nil {
+		dst = binary.BigEndian.AppendUint32(append(dst, 't'), f.through.id)
+	}
+	return dst
+}
+
+// compile plans a request and writes its statement, whose rows go through a function when there is one.
+func (p *planner) compile(request *query.Request, through *sql.Media) (*compiled, error) {
 	switch request.Action {
 	case query.Read:
 		planned, err := plan.NewRead(p.catalog, request)
 		if err != nil {
 			return nil, err
 		}
-		return &compiled{Statement: sql.CompileRead(planned), relation: planned.Root.Source.Relation}, nil
+		statement := &compiled{relation: planned.Root.Source.Relation}
+		if through != nil {
+			statement.Statement = sql.CompileReadAs(planned, through)
+		} else {
+			statement.Statement = sql.CompileRead(planned)
+		}
+		return statement, nil
 	case query.Call:
 		planned, err := plan.NewCall(p.catalog, request)
 		if err != nil {
 			return nil, err
 		}
-		return &compiled{Statement: sql.CompileCall(planned), routine: planned.Routine}, nil
+		statement := &compiled{routine: planned.Routine}
+		if through != nil {
+			statement.Statement = sql.CompileCallAs(planned, through)
+		} else {
+			statement.Statement = sql.CompileCall(planned)
+		}
+		return statement, nil
 	default:
 		planned, err := plan.NewWrite(p.catalog, request)
 		if err != nil {
 			return nil, err
 		}
-		return &compiled{Statement: sql.CompileWrite(planned), relation: planned.Relation}, nil
+		statement := &compiled{relation: planned.Relation}
+		if through != nil {
+			statement.Statement = sql.CompileWriteAs(planned, through)
+		} else {
+			statement.Statement = sql.CompileWrite(planned)
+		}
+		return statement, nil
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 // readRequest turns an HTTP request into a query.Request. Nothing of the database is touched, so that a bad
 // request costs no connection.
-func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, q *query.Query) (*query.Request, []format, error) {
+func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, q *query.Query) (*query.Request, []accepted, error) {
 	request := &query.Request{
 		Query: q, Limit: -1,
 		MaxRows: h.options.MaxRows, Aggregates: h.options.Aggregates, LegacyTargetNames: h.options.LegacyTargetNames,
@@ -29,7 +29,7 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 	if request.Prefer, err = preferences(r.Header["Prefer"], h.options.End); err != nil {
 		return nil, nil, err
 	}
-	formats, err := negotiate(r.Header["Accept"])
+	formats, err := accepts(r.Header["Accept"])
 	if err != nil {
 		return nil, nil, err
 	}

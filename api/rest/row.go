@@ -17,12 +17,14 @@ func (a *answer) takeHidden(values [][]byte) error {
 			a.keys = append(a.keys, "is.null") // keys of views may be
 		case hidden.Kind == sql.KeyColumn && a.rows == 1:
 			a.keys = append(a.keys, "eq."+string(values[i]))
-		case hidden.Kind == sql.TotalColumn && a.rows == 1:
+		case hidden.Kind == sql.TotalColumn && a.rows == 1 && values[i] != nil:
 			if err := a.total.Row(values[i : i+1]); err != nil {
 				return err
 			}
 		case hidden.Kind == sql.ShownColumn && values[i] == nil:
 			a.rows--
+		case hidden.Kind == sql.RowsColumn:
+			a.rows = bigint(values[i])
 		}
 	}
 	return nil
@@ -45,6 +47,8 @@ func (a *answer) appendRow(values [][]byte) (err error) {
 		a.buffer = append(a.buffer, ',', '\n', ' ')
 	}
 	switch {
+	case a.format.media == mediaGeoJSON:
+		a.buffer = append(a.buffer, values[0]...)
 	case a.statement.Scalar && a.format.stripped:
 		a.buffer, err = a.encoder.AppendValueStripped(a.buffer, 0, values[0])
 	case a.statement.Scalar:

@@ -186,7 +186,7 @@ func TestOneObjectIsOneRowWritten(t *testing.T) {
 		{name: "a delete of several that shows nothing", method: "DELETE", path: "gone?id=lt.6", headers: []string{one}, status: 406, want: rows("5")},
 		{name: "a delete of none", method: "DELETE", path: "gone?id=lt.0", headers: []string{one}, status: 406, want: rows("0")},
 		{name: "deleted nothing else", path: "gone?id=lt.6&select=id&order=id", status: 200, want: `[{"id":1},{"id":2},{"id":3},{"id":4},{"id":5}]`},
-		{name: "without nulls", method: "PATCH", path: "gone?id=eq.1", headers: []string{"Accept: application/vnd.pgrst.object+json;nulls=stripped", give}, body: `{"v":null}`, status: 200, want: `{"id":1}`, header: []string{"Content-Type: application/vnd.pgrst.object+json; nulls=stripped; charset=utf-8"}},
+		{name: "without nulls", method: "PATCH", path: "gone?id=eq.1", headers: []string{"Accept: application/vnd.pgrst.object+json;nulls=stripped", give}, body: `{"v":null}`, status: 200, want: `{"id":1}`, header: []string{"Content-Type: application/vnd.pgrst.object+json;nulls=stripped; charset=utf-8"}},
 		{name: "by its shorter name", method: "PATCH", path: "gone?id=eq.1", headers: []string{"Accept: application/vnd.pgrst.object", give}, body: `{"v":"s"}`, status: 200, want: `{"id":1,"v":"s"}`},
 	})
 }

@@ -59,6 +59,7 @@ func Build(raw Raw, version uint64) (*Catalog, error) {
 			roles:         make(map[string]*Role, len(raw.Roles)),
 			relationships: make(map[Name][]*Relationship),
 			computed:      make(map[computedKey]*Routine),
+			handlers:      make(map[OID][]*Handler),
 		},
 	}
 	b.addSchemas()
@@ -72,6 +73,9 @@ func Build(raw Raw, version uint64) (*Catalog, error) {
 	b.addKeys()
 	b.addViewKeys()
 	if err := b.addRoutines(); err != nil {
+		return nil, err
+	}
+	if err := b.addHandlers(); err != nil {
 		return nil, err
 	}
 	b.addRelationships()
@@ -173,6 +177,7 @@ func (b *builder) column(c *Column, raw *RawColumn) error {
 		NotNull:   raw.NotNull,
 		Default:   raw.Default,
 		Generated: raw.Generated,
+		Writable:  raw.Writable,
 		Identity:  raw.Identity,
 		Comment:   raw.Comment,
 	}

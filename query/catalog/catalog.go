@@ -68,6 +68,7 @@ type Column struct {
 	NotNull   bool
 	Default   string // the expression of the column's or its domain's default, "" when none or Generated
 	Generated bool   // GENERATED ALWAYS AS (…) STORED or VIRTUAL
+	Writable  bool   // of a view: that a write may name it; of other relations true
 	Identity  byte   // 'a' always, 'd' by default, 0 none
 	MaxLength int32  // of varchar(n), char(n), bit(n) and bit varying(n), 0 when unbounded
 	Comment   string
@@ -127,6 +128,11 @@ func (t *Type) Underlying() *Type {
 	return t
 }
 
+// IsComposite says that the type was made by create type as (…): rows of relations are of types that have a Relation.
+func (t *Type) IsComposite() bool {
+	return t.Kind == CompositeType && t.Relation == nil && len(t.Fields) > 0
+}
+
 // Volatility is pg_proc.provolatile.
 type Volatility byte
 
@@ -176,6 +182,10 @@ type Catalog struct {
 	// SetsResponse says that some routine's source speaks of response.headers or response.status, so that
 	// these settings have to be asked for after each statement.
 	SetsResponse bool
+	// HasHandlers says that there is a Handler, or a routine whose result has a MediaType.
+	HasHandlers bool
+	// GeoJSON is PostGIS's function that makes a GeoJSON feature of a row, zero when it is not to be had.
+	GeoJSON Name
 
 	options       Options
 	schemas       map[string]*schema // the exposed ones
@@ -186,6 +196,7 @@ type Catalog struct {
 	roles         map[string]*Role
 	relationships map[Name][]*Relationship
 	computed      map[computedKey]*Routine
+	handlers      map[OID][]*Handler // by the relation whose rows they take, 0 for those that take any
 }
 
 type computedKey struct {

@@ -1,6 +1,9 @@
 package catalog
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Schemas gives the names of the exposed schemas, the default first.
 func (c *Catalog) Schemas() []string { return c.options.Schemas }
@@ -27,6 +30,19 @@ func (c *Catalog) RoutinesOf(schema string) []*Routine {
 		return s.routines
 	}
 	return nil
+}
+
+// TypesOf gives the types that were made in a schema to be used by name, by name: enumerations, and composite types
+// that are no rows of relations.
+func (c *Catalog) TypesOf(schema string) []*Type {
+	var list []*Type
+	for _, t := range c.types {
+		if t.Name.Schema == schema && (t.Kind == EnumType || t.IsComposite()) {
+			list = append(list, t)
+		}
+	}
+	slices.SortFunc(list, func(x, y *Type) int { return cmp.Compare(x.Name.Name, y.Name.Name) })
+	return list
 }
 
 // FindRelationships gives the relationships that lead from a relation to what a request calls target, as far as the

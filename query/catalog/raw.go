@@ -14,6 +14,7 @@ type Raw struct {
 	Options       Options
 	ServerVersion int
 	SetsResponse  bool
+	PostGIS       string      // the schema of ST_AsGeoJSON(record, …) when it is one of Options', else ""
 	Schemas       []RawSchema // the exposed ones that exist
 	Relations     []RawRelation
 	Columns       []RawColumn // by relation, then number; also the attributes of composite types
@@ -24,6 +25,7 @@ type Raw struct {
 	Labels        []RawLabel // by type, then enumsortorder
 	Casts         []RawCast
 	Routines      []RawRoutine
+	Handlers      []RawHandler
 	Roles         []RawRole
 }
 
@@ -53,6 +55,7 @@ type RawColumn struct {
 	Generated bool
 	Identity  byte
 	Comment   string
+	Writable  bool
 }
 
 // RawKey is a primary key or unique constraint.
@@ -122,6 +125,14 @@ type RawRoutine struct {
 	ReturnsSet bool
 	Rows       float32
 	Config     []string // name=value
+}
+
+// RawHandler is an aggregate of one argument that returns a domain with a slash in its name.
+type RawHandler struct {
+	OID     OID
+	Name    Name
+	Row     OID // the type of its argument
+	Returns OID
 }
 
 // RawRole is a role that requests may take. Config holds the settings for all databases first and those for

@@ -18,6 +18,8 @@ type builder struct {
 	// numbers finds parameters once there are too many to look through.
 	numbers map[typedParam]int
 	aliases int
+	// json says that embeds are written as JSON, since functions of PostgreSQL read the rows, which know no Layout.
+	json bool
 }
 
 // typedParam is a parameter with the type that it is cast to, "" for none.

@@ -42,20 +42,32 @@ func counts(c *plan.Call) bool {
 // pageOfTotal writes a call whose total is wanted although the page asked for may lie beyond it: the total comes with
 // each row, and alone where there is none.
 func (b *builder) pageOfTotal(c *plan.Call) ([]Hidden, *pgjson.Layout) {
+	layout := b.called(c)
+	b.write("select n.total, p.shown")
+	for i := range layout.Columns {
+		b.write(", p.", showName(i))
+	}
+	b.page(c)
+	return []Hidden{{Kind: TotalColumn}, {Kind: ShownColumn}}, layout
+}
+
+// called writes a call as a common table expression, its values by number.
+func (b *builder) called(c *plan.Call) *pgjson.Layout {
 	b.write("with called as (\nselect true as shown")
 	start := len(b.text)
 	layout := b.result(c, true)
 	if len(layout.Columns) > 0 {
 		b.enclose(start, ",", "")
 	}
-	b.write("\n)\nselect n.total, p.shown")
-	for i := range layout.Columns {
-		b.write(", p.", showName(i))
-	}
+	b.write("\n)\n")
+	return layout
+}
+
+// page writes from with the total n of what was called, and beside it the page p.
+func (b *builder) page(c *plan.Call) {
 	b.write("\nfrom (select pg_catalog.count(*) as total from called) n\nleft join (\nselect * from called")
 	b.topWindow(c.Read)
 	b.write("\n) p on true")
-	return []Hidden{{Kind: TotalColumn}, {Kind: ShownColumn}}, layout
 }
 
 // result writes what is shown of a result, each value under a name of its own when named, and where it comes from.
@@ -76,7 +88,7 @@ func (b *builder) resultRows(c *plan.Call, named bool) *pgjson.Layout {
 	root.from = from
 	if len(c.Read.Root.Items) > 0 {
 		b.write(" ")
-		b.items(root, named, wrapped)
+		b.items(root, named, b.shown())
 	}
 	b.body(root, nil, nil)
 	b.order(root)
@@ -94,6 +106,9 @@ func (b *builder) scalars(c *plan.Call, named bool) *pgjson.Layout {
 		b.call(c)
 	}
 	switch t := c.Routine.Returns; {
+	case b.json && named: // for a function that takes it as it is
+	case b.json:
+		b.asText(start, t)
 	case t.JSONCast.Name != "":
 		b.enclose(start, string(appendName(nil, t.JSONCast))+"(", ")")
 	case !pgjson.Native(t):
@@ -110,7 +125,7 @@ func (b *builder) scalars(c *plan.Call, named bool) *pgjson.Layout {
 		b.write(" as v) t")
 	} else if c.WholeBody {
 		b.write("\nfrom ")
-		b.record(c)
+		b.bodyRecord(c)
 	}
 	return &pgjson.Layout{Columns: []pgjson.Column{pgjson.NewColumn(c.Routine.Name.Name, scalarKind(c.Routine.Returns))}}
 }
@@ -127,13 +142,13 @@ func (b *builder) cut(write func()) string {
 // arguments writes the row of arguments before what reads them.
 func (b *builder) arguments(c *plan.Call) {
 	if c.WholeBody {
-		b.record(c)
+		b.bodyRecord(c)
 		b.write(", lateral ")
 	}
 }
 
-// record writes the arguments as a row a that PostgreSQL itself takes out of the JSON body.
-func (b *builder) record(c *plan.Call) {
+// bodyRecord writes the arguments as a row a that PostgreSQL itself takes out of the JSON body.
+func (b *builder) bodyRecord(c *plan.Call) {
 	b.write("pg_catalog.json_to_record(")
 	b.parameter(Param{Source: Body}, "::json")
 	b.write(") a(")

@@ -86,12 +86,23 @@ func (b *builder) one(parent *scope, e *plan.Embed, comparable bool) {
 	case e.Spread:
 		b.items(s, true, nil)
 		separator = ", "
+	case b.json:
+		b.oneAsJSON(parent, s, e)
+		return
 	default:
 		b.write("row(")
 		b.items(s, false, wrapped)
 		b.write(") as r")
 		separator = ", "
 	}
+	b.orderedBy(parent, s, e, separator)
+	b.body(s, parent, e)
+	b.order(s)
+	b.window(s.node)
+}
+
+// orderedBy writes what the parent orders by.
+func (b *builder) orderedBy(parent, s *scope, e *plan.Embed, separator string) {
 	for i := range parent.node.Order {
 		if term := &parent.node.Order[i]; term.Embed == e {
 			b.write(separator)
@@ -104,9 +115,6 @@ func (b *builder) one(parent *scope, e *plan.Embed, comparable bool) {
 			separator = ", "
 		}
 	}
-	b.body(s, parent, e)
-	b.order(s)
-	b.window(s.node)
 }
 
 // embedded writes an embed as a value in its parent's row.
@@ -122,6 +130,10 @@ func (b *builder) embedded(parent *scope, e *plan.Embed) {
 func (b *builder) records(parent *scope, e *plan.Embed, comparable bool) {
 	s := b.scope(e.Node)
 	s.comparable = comparable
+	if b.json {
+		b.recordsAsJSON(parent, s, e)
+		return
+	}
 	b.write("array(\nselect row(")
 	b.items(s, false, wrapped)
 	b.write(")")
@@ -142,7 +154,9 @@ func (b *builder) lists(parent *scope, e *plan.Embed, comparable bool) {
 			b.write(", ")
 		}
 		name := showName(i)
-		if needsRow(&s.node.Items[i]) {
+		if b.json {
+			b.listAsJSON(rows, name, comparable)
+		} else if needsRow(&s.node.Items[i]) {
 			b.write("pg_catalog.array_agg(row(", rows, ".", name, ")) as ", name)
 		} else {
 			b.write("pg_catalog.array_agg(", rows, ".", name, ") as ", name)

@@ -54,6 +54,9 @@ func (b *builder) item(s *scope, item *plan.Item) {
 		b.embedded(s, item.Embed)
 	case plan.SpreadItem:
 		b.write(s.join(item.Embed), ".", showName(item.Index))
+		if b.json && item.Aggregate == "" && isList(item) {
+			b.enclose(start, "coalesce(", ", '[]')") // where the spread found no row
+		}
 	}
 	b.cast(start, item.Cast)
 	if item.Aggregate != "" {
@@ -90,6 +93,14 @@ func (b *builder) enclose(start int, before, after string) {
 	copy(b.text[start+len(before):], b.text[start:len(b.text)-len(before)-len(after)])
 	copy(b.text[start:], before)
 	copy(b.text[len(b.text)-len(after):], after)
+}
+
+// shown is the wrap of the values that a statement gives, nil when a function takes them as they are.
+func (b *builder) shown() wrap {
+	if b.json {
+		return nil
+	}
+	return wrapped
 }
 
 // wrapped is the wrap of values that are shown: what the JSON writer cannot read goes as json.

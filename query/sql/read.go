@@ -11,18 +11,16 @@ import (
 // CompileRead writes a read.
 func CompileRead(p *plan.Read) *Statement {
 	b := newBuilder()
-	root := b.scope(p.Root)
-	if p.Ceiling > 0 {
-		b.write("select *\nfrom (\n")
-	}
-	b.rows(root)
-	if p.Ceiling > 0 {
-		b.write("\nlimit ", strconv.FormatInt(p.Ceiling, 10), "\n) l")
-	}
-	b.topWindow(p)
+	b.top(p, b.scope(p.Root), false)
 	s := b.statement()
 	s.Layout = &pgjson.Layout{Columns: columns(p.Root)}
 	s.Renamed = renamed(p)
+	s.count(p)
+	return s
+}
+
+// count adds what tells the total.
+func (s *Statement) count(p *plan.Read) {
 	switch p.Count {
 	case query.CountExact:
 		s.Count = compileCount(p, 0)
@@ -34,7 +32,18 @@ func CompileRead(p *plan.Read) *Statement {
 			s.Plan = compilePlan(p)
 		}
 	}
-	return s
+}
+
+// top writes the query of the top level, each value under a name of its own when named.
+func (b *builder) top(p *plan.Read, root *scope, named bool) {
+	if p.Ceiling > 0 {
+		b.write("select *\nfrom (\n")
+	}
+	b.rows(root, named)
+	if p.Ceiling > 0 {
+		b.write("\nlimit ", strconv.FormatInt(p.Ceiling, 10), "\n) l")
+	}
+	b.topWindow(p)
 }
 
 func renamed(p *plan.Read) []Renamed {
@@ -99,12 +108,12 @@ func (b *builder) counted(root *plan.Node) {
 	b.matches(b.bareScope(root), nil, nil)
 }
 
-// rows writes the query of a root, without its limit.
-func (b *builder) rows(s *scope) {
+// rows writes the query of a root, without its limit, each value under a name of its own when named.
+func (b *builder) rows(s *scope, named bool) {
 	b.write("select")
 	if len(s.node.Items) > 0 {
 		b.write(" ")
-		b.items(s, false, wrapped)
+		b.items(s, named, b.shown())
 	}
 	b.body(s, nil, nil)
 	b.order(s)

@@ -9,7 +9,8 @@ import (
 // Statement is a compiled plan, shared by all requests of one shape.
 //
 // Its SQL holds no text of a client's: literals are parameters, identifiers come from the catalog, and output
-// names are not in the SQL at all (they are in Layout, which writes the answer).
+// names are not in the SQL at all (they are in Layout, which writes the answer). Only where functions of PostgreSQL
+// take whole rows (see Media) are output names in it, quoted as identifiers.
 type Statement struct {
 	SQL    string
 	Params []Param
@@ -58,6 +59,7 @@ const (
 	InsertedColumn                       // boolean: the row was inserted, not updated
 	TotalColumn                          // bigint: how many rows there are without limit and offset
 	ShownColumn                          // boolean, NULL where there is no row to show beside the total
+	RowsColumn                           // bigint: how many rows went into the one that is given; the last hidden column
 )
 
 // Param says where the value of a bind parameter ($1 is the first) comes from.

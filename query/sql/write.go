@@ -92,39 +92,12 @@ const written = "written"
 
 // changeThenRead writes the command as a common table expression, and a query over it.
 func (b *builder) changeThenRead(w *plan.Write, target *scope) (hidden []Hidden) {
-	b.write("with ", written, " as (\n")
-	b.change(w, target)
-	needed, whole := neededColumns(w.Returning)
-	for i, column := range needed {
-		b.write(listSeparator(i))
-		b.column(target.alias, column)
-	}
-	flag := flagName(w.Relation)
-	if tellsInserted(w) {
-		b.write(listSeparator(len(needed)), isInserted, " as ", flag)
-		hidden = append(hidden, Hidden{Kind: InsertedColumn})
-	}
-	if len(needed)+len(hidden) == 0 {
-		b.write(listSeparator(0), "1")
-	}
-	b.write("\n)\nselect")
-	root := b.scope(w.Returning)
-	root.from = written
-	if whole && hidden != nil {
-		// Computed columns take the row as it is in the relation, without the flag.
-		root.from = b.cut(func() { b.writtenRow(needed) })
-	}
+	root, flag := b.changed(w, target)
+	b.write("select")
 	separator := " "
-	if hidden != nil {
-		source := root.alias
-		if whole {
-			source = written
-		}
-		if w.Returning.Aggregated() {
-			b.write(" pg_catalog.bool_or(", source, ".", flag, ")")
-		} else {
-			b.write(" ", source, ".", flag)
-		}
+	if flag != "" {
+		b.write(" ", flag)
+		hidden = []Hidden{{Kind: InsertedColumn}}
 		separator = ", "
 	}
 	if len(w.Returning.Items) > 0 {
@@ -134,6 +107,40 @@ func (b *builder) changeThenRead(w *plan.Write, target *scope) (hidden []Hidden)
 	b.body(root, nil, nil)
 	b.order(root)
 	return hidden
+}
+
+// changed writes the command as a common table expression. It gives the scope of a query over the rows written, and
+// the expression that tells there whether they were inserted, "" when nobody needs to know.
+func (b *builder) changed(w *plan.Write, target *scope) (root *scope, inserted string) {
+	b.write("with ", written, " as (\n")
+	b.change(w, target)
+	needed, whole := neededColumns(w.Returning)
+	for i, column := range needed {
+		b.write(listSeparator(i))
+		b.column(target.alias, column)
+	}
+	tells, flag := tellsInserted(w), flagName(w.Relation)
+	if tells {
+		b.write(listSeparator(len(needed)), isInserted, " as ", flag)
+	} else if len(needed) == 0 {
+		b.write(listSeparator(0), "1")
+	}
+	b.write("\n)\n")
+	root = b.scope(w.Returning)
+	root.from = written
+	if !tells {
+		return root, ""
+	}
+	source := root.alias
+	if whole {
+		// Computed columns take the row as it is in the relation, without the flag.
+		root.from = b.cut(func() { b.writtenRow(needed) })
+		source = written
+	}
+	if w.Returning.Aggregated() {
+		return root, "pg_catalog.bool_or(" + source + "." + flag + ")"
+	}
+	return root, source + "." + flag
 }
 
 // writtenRow writes a source of rows that hold nothing but the columns.

@@ -28,27 +28,34 @@ export async function start(...flags) {
     })
     ended.then((code) => reject(new Error(`basalt serve ended with ${code}:\n${lines.join('\n')}`)))
   })
-  const keys = Object.fromEntries(execFileSync(binary, ['keys', '--env', '--data', data], { encoding: 'utf8', env })
+  const run = (...args) => execFileSync(binary, [...args, '--data', data], { encoding: 'utf8', env })
+  const keys = Object.fromEntries(run('keys', '--env')
     .trim().split('\n').map((line) => {
       const at = line.indexOf('=')
       return [line.slice(0, at), line.slice(at + 1).replace(/^'(.*)'$/, '$1')]
     }))
   const sql = new pg.Client({ connectionString: keys.DATABASE_URL })
   await sql.connect()
+  // Ends the server; its data stay.
+  let halted
+  const halt = () => halted ??= sql.end().then(() => {
+    child.kill('SIGTERM')
+    return ended
+  })
   return {
     url: ready.api_url,
     keys,
     log: lines,
+    run, // a command of the binary over the same data folder
     sql: (text, values) => sql.query(text, values),
     // Node before 22 has no WebSocket of its own; the library asks for one then.
     client: (key = keys.ANON_KEY) => createClient(ready.api_url, key, {
       auth: { persistSession: false, autoRefreshToken: false },
       ...(globalThis.WebSocket ? {} : { realtime: { transport: ws } }),
     }),
+    halt,
     async stop() {
-      await sql.end()
-      child.kill('SIGTERM')
-      await ended
+      await halt()
       rmSync(data, { recursive: true, force: true })
     },
   }

@@ -60,6 +60,19 @@ func TestARequestCostsOneRoundTripToPostgreSQL(t *testing.T) {
 		{"an update", func(n int) {
 			ada.must(t, http.StatusNoContent, "PATCH", fmt.Sprintf("/rest/v1/notes?id=eq.%d", n), `{"body":"mine still"}`)
 		}},
+		{"a batch of writes", func(n int) {
+			ada.must(t, http.StatusOK, "POST", "/rest/v1/", fmt.Sprintf(`[
+				{"method":"POST","path":"/notes?select=id","prefer":"return=representation","body":{"id":%[1]d,"body":"more"}},
+				{"method":"PATCH","path":"/notes?id=eq.%[1]d","body":{"body":"changed"}},
+				{"method":"DELETE","path":"/notes?id=eq.%[1]d"}
+			]`, 1000+n), "Content-Type: application/vnd.basalt.batch+json")
+		}},
+		{"a batch of reads", func(n int) {
+			ada.must(t, http.StatusOK, "POST", "/rest/v1/", fmt.Sprintf(`[
+				{"method":"GET","path":"/notes?select=id&id=eq.%[1]d"},
+				{"method":"GET","path":"/notes?select=body&id=eq.%[1]d"}
+			]`, n), "Content-Type: application/vnd.basalt.batch+json")
+		}},
 	} {
 		n := 0
 		// The first of a kind is prepared and looked at, and a change of the schema begins that anew: what is counted
