@@ -7,8 +7,8 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 RACE    := $(if $(shell command -v gcc || command -v clang),-race,)
-# A folder named testdata is not part of ./...
-SOAK    := ./testdata/soak
+# Folders named testdata are not part of ./...
+SOAK    := ./testdata/soak ./testdata/oracle
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: run build test test-go test-sdk lint bench soak fuzz
@@ -29,7 +29,7 @@ test-go: build
 	go test $(RACE) -timeout 20m ./...
 	go test $(RACE) -count=1 -timeout 20m $(SOAK)
 
-## soak: all of the crashes, outages and floods of which test-go runs a tenth; half an hour on a machine of its own
+## soak: all of the crashes, outages, floods and random requests of which test-go runs a part; an hour on a machine of its own
 soak:
 	BASALT_SOAK=1 go test -count=1 -timeout 2h -v $(SOAK)
 	$(if $(RACE),BASALT_SOAK=1 go test $(RACE) -count=1 -timeout 4h -v $(SOAK))

@@ -41,8 +41,10 @@ func (s *Server) handler() http.Handler {
 	bodies := body.NewLimits(int64(s.settings.BodyLimit), int64(s.settings.BodyMemory))
 	public := e.Group("", cors(s.settings.CORSOrigins), boundBodies(bodies), newCompressor().middleware)
 	restHandler := rest.New(s.project.DB, s.project.Catalogs, s.project.identity.of, s.log, s.dialect())
-	public.Any(restPrefix, restHandler.Serve)
-	public.Any(restPrefix+"/*", restHandler.Serve)
+	for _, path := range []string{restPrefix, restPrefix + "/*"} {
+		public.Any(path, restHandler.Serve)
+		public.RouteNotFound(path, restHandler.Serve) // methods that nobody knows are refused in the protocol's shape
+	}
 	accounts.Register(public.Group("/auth/v1", s.requireKey), s.project.Auth, s.project.Verifier, accounts.Options{Version: s.build.Version, Log: s.log})
 
 	admin.Register(e.Group("/admin/api"), admin.Options{Identify: s.project.identity.of, Catalog: s.project.Catalogs.Current})

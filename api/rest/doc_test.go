@@ -36,13 +36,13 @@ func TestTheTableOfFeaturesNamesTests(t *testing.T) {
 	}
 	rows, inTable := 0, false
 	for line := range strings.Lines(doc.Doc.Text()) {
-		feature, ok := strings.CutPrefix(line, "\t")
-		if !ok || strings.HasPrefix(feature, "feature ") {
-			inTable = ok
+		feature, indented := strings.CutPrefix(line, "\t")
+		if !indented || strings.HasPrefix(feature, "feature ") {
+			inTable = indented
 			continue
 		}
 		if !inTable {
-			continue // another table, or an example
+			continue
 		}
 		rows++
 		named := regexp.MustCompile(`\bTest\w+`).FindAllString(feature, -1)

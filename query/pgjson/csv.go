@@ -38,7 +38,7 @@ func (e *Encoder) AppendCSVValue(dst []byte, column int, value []byte) ([]byte, 
 	case Scalar:
 		dst, err = e.appendText(dst, c.node, value)
 	case Wrapped:
-		dst = appendUnwrapped(dst, value)
+		dst = appendUnwrapped(dst, value, c.delimiter)
 	default:
 		dst, err = e.appendJSON(dst, c.node, value, false)
 	}

@@ -2,6 +2,7 @@ package pgjson
 
 import (
 	"bytes"
+	"cmp"
 	"time"
 )
 
@@ -21,6 +22,8 @@ type encoderColumn struct {
 	name string
 	kind ColumnKind
 	node *node
+	// delimiter is that of a Wrapped array's text.
+	delimiter byte
 }
 
 // NewEncoder finds out how each column is written, from the types that the server says the columns have and the
@@ -40,7 +43,7 @@ func NewEncoder(layout *Layout, columnOIDs []uint32, types Types, zone *time.Loc
 		if err != nil {
 			return nil, err
 		}
-		e.columns[i] = encoderColumn{memberKey(i, column.Key), column.Name, column.Kind, n}
+		e.columns[i] = encoderColumn{memberKey(i, column.Key), column.Name, column.Kind, n, cmp.Or(column.Delimiter, ',')}
 	}
 	return e, nil
 }

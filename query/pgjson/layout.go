@@ -16,6 +16,18 @@ type Column struct {
 	// of records with that one field, which stands for the element: PostgreSQL has no arrays whose elements are arrays
 	// of different lengths.
 	Members []Column
+	// Delimiter stands between the elements of a Wrapped array's text, 0 for the comma.
+	Delimiter byte
+	// Optional says that NULL of Records or a List is null: the row is not there that it would belong to.
+	Optional bool
+}
+
+// absent is what stands for NULL of Records or a List.
+func (c *Column) absent() string {
+	if c.Optional {
+		return "null"
+	}
+	return "[]"
 }
 
 // ColumnKind tells what a column's value is.

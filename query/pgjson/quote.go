@@ -18,14 +18,15 @@ func quoteField(dst []byte, start int, n *node) []byte {
 // quoteElement does so for an element of an array's text, where the word NULL needs quotes too. Quotes and backslashes
 // inside get a backslash before them.
 func quoteElement(dst []byte, start int, n *node) []byte {
-	if n.form.unquoted() || !needsElementQuotes(dst[start:]) {
+	if n.form.unquoted() || !needsElementQuotes(dst[start:], ',') {
 		return dst
 	}
 	return quote(dst, start, '\\')
 }
 
-func needsElementQuotes(text []byte) bool {
-	return len(text) == 0 || bytes.ContainsAny(text, "\"\\{}, \t\n\v\f\r") || bytes.EqualFold(text, []byte("null"))
+func needsElementQuotes(text []byte, delimiter byte) bool {
+	return len(text) == 0 || bytes.ContainsAny(text, "\"\\{} \t\n\v\f\r") || bytes.IndexByte(text, delimiter) >= 0 ||
+		bytes.EqualFold(text, []byte("null"))
 }
 
 // quote works in place, from the end to the start. The escape goes before quotes and backslashes; 0 doubles them.

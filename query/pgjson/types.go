@@ -256,13 +256,13 @@ func resolve(types Types, column Column, oid uint32) (*node, error) {
 	case Records:
 		if oid == oidRecordArray {
 			elem := anonymousOf(column.Members, "null")
-			return &node{oid: oid, form: formArray, elem: elem, absent: "[]"}, nil
+			return &node{oid: oid, form: formArray, elem: elem, absent: column.absent()}, nil
 		}
 	default:
 		if column.Kind == List && len(column.Members) == 1 && oid == oidRecordArray {
 			elem := anonymousOf(column.Members, "null")
 			elem.form = formOnly
-			return &node{oid: oid, form: formArray, elem: elem, absent: "[]"}, nil
+			return &node{oid: oid, form: formArray, elem: elem, absent: column.absent()}, nil
 		}
 		n := builtin(oid)
 		if n == nil {
@@ -270,7 +270,7 @@ func resolve(types Types, column Column, oid uint32) (*node, error) {
 		}
 		if n != nil {
 			if column.Kind == List {
-				n.absent = "[]"
+				n.absent = column.absent()
 			}
 			return n, nil
 		}

@@ -7,30 +7,30 @@ import (
 
 // appendUnwrapped writes the text that to_json has put into JSON: of a string what it says, and of an array of strings
 // an array's text, as far as JSON tells (lower bounds it does not). What else to_json makes stays JSON.
-func appendUnwrapped(dst, json []byte) []byte {
+func appendUnwrapped(dst, json []byte, delimiter byte) []byte {
 	start := len(dst)
-	dst, rest, ok := unwrapValue(dst, json)
+	dst, rest, ok := unwrapValue(dst, json, delimiter)
 	if !ok || len(rest) != 0 {
 		return append(dst[:start], json...)
 	}
 	return dst
 }
 
-func unwrapValue(dst, json []byte) (_, rest []byte, ok bool) {
+func unwrapValue(dst, json []byte, delimiter byte) (_, rest []byte, ok bool) {
 	switch {
 	case len(json) == 0:
 		return dst, nil, false
 	case json[0] == '"':
 		return unwrapString(dst, json[1:])
 	case json[0] == '[':
-		return unwrapArray(dst, json[1:])
+		return unwrapArray(dst, json[1:], delimiter)
 	default:
 		return dst, nil, false
 	}
 }
 
 // unwrapArray writes the array behind its bracket. Its elements are strings, arrays or null.
-func unwrapArray(dst, json []byte) (_, rest []byte, ok bool) {
+func unwrapArray(dst, json []byte, delimiter byte) (_, rest []byte, ok bool) {
 	dst = append(dst, '{')
 	if rest, ok = bytes.CutPrefix(json, []byte{']'}); ok {
 		return append(dst, '}'), rest, true
@@ -41,10 +41,10 @@ func unwrapArray(dst, json []byte) (_, rest []byte, ok bool) {
 			dst, json = append(dst, "NULL"...), rest
 		} else {
 			text := len(json) > 0 && json[0] == '"'
-			if dst, json, ok = unwrapValue(dst, json); !ok {
+			if dst, json, ok = unwrapValue(dst, json, delimiter); !ok {
 				return dst, nil, false
 			}
-			if text && needsElementQuotes(dst[start:]) {
+			if text && needsElementQuotes(dst[start:], delimiter) {
 				dst = quote(dst, start, '\\')
 			}
 		}
@@ -55,7 +55,7 @@ func unwrapArray(dst, json []byte) (_, rest []byte, ok bool) {
 		if !more {
 			return append(dst, '}'), rest, true
 		}
-		dst, json = append(dst, ','), rest
+		dst, json = append(dst, delimiter), rest
 	}
 }
 

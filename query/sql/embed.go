@@ -143,7 +143,8 @@ func (b *builder) records(parent *scope, e *plan.Embed, comparable bool) {
 	b.write("\n)")
 }
 
-// lists writes the query of a spread to many: an array for each item, all in the same order.
+// lists writes the query of a spread to many: an array for each item, all in the same order. There is always one, so
+// that NULL tells that the row is not there that a spread around it would have them of.
 func (b *builder) lists(parent *scope, e *plan.Embed, comparable bool) {
 	s := b.scope(e.Node)
 	s.comparable = comparable
@@ -157,9 +158,9 @@ func (b *builder) lists(parent *scope, e *plan.Embed, comparable bool) {
 		if b.json {
 			b.listAsJSON(rows, name, comparable)
 		} else if needsRow(&s.node.Items[i]) {
-			b.write("pg_catalog.array_agg(row(", rows, ".", name, ")) as ", name)
+			b.write("coalesce(pg_catalog.array_agg(row(", rows, ".", name, ")), '{}') as ", name)
 		} else {
-			b.write("pg_catalog.array_agg(", rows, ".", name, ") as ", name)
+			b.write("coalesce(pg_catalog.array_agg(", rows, ".", name, "), '{}') as ", name)
 		}
 	}
 	b.write("\nfrom (\nselect ")
@@ -172,15 +173,25 @@ func (b *builder) lists(parent *scope, e *plan.Embed, comparable bool) {
 
 // exists writes a condition that an embed has rows.
 func (b *builder) exists(parent *scope, e *plan.Embed) {
-	if e.Node.AlwaysOneRow() {
+	windowed := e.Node.Limit != query.None || e.Node.Offset != query.None
+	switch {
+	case e.Node.Aggregated() && windowed:
+		// The window is one of groups.
+		child := b.scope(e.Node)
+		b.write("exists (\nselect ")
+		b.items(child, false, nil)
+		b.body(child, parent, e)
+		b.window(e.Node)
+	case e.Node.AlwaysOneRow():
 		b.write("true")
 		return
-	}
-	child := b.bareScope(e.Node)
-	b.write("exists (\nselect 1")
-	b.matches(child, parent, e)
-	if e.Node.Limit != query.None || e.Node.Offset != query.None {
-		b.window(e.Node)
+	default:
+		child := b.bareScope(e.Node)
+		b.write("exists (\nselect 1")
+		b.matches(child, parent, e)
+		if windowed {
+			b.window(e.Node)
+		}
 	}
 	b.write("\n)")
 }

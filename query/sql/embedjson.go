@@ -52,17 +52,6 @@ func (b *builder) listAsJSON(rows, name string, comparable bool) {
 	b.write("coalesce(", arrayOf(comparable), "(", rows, ".", name, "), '[]') as ", name)
 }
 
-// isList says that an item is written as a JSON array.
-func isList(item *plan.Item) bool {
-	switch item.Kind {
-	case plan.EmbedItem:
-		return !item.Embed.ToOne()
-	case plan.SpreadItem:
-		return item.Aggregate == "" && (item.List || isList(&item.Embed.Node.Items[item.Index]))
-	}
-	return false
-}
-
 // jsonOf names the function that makes JSON of a value. Values that are grouped by need an equality, which json lacks.
 func jsonOf(comparable bool) string {
 	if comparable {

@@ -54,9 +54,6 @@ func (b *builder) item(s *scope, item *plan.Item) {
 		b.embedded(s, item.Embed)
 	case plan.SpreadItem:
 		b.write(s.join(item.Embed), ".", showName(item.Index))
-		if b.json && item.Aggregate == "" && isList(item) {
-			b.enclose(start, "coalesce(", ", '[]')") // where the spread found no row
-		}
 	}
 	b.cast(start, item.Cast)
 	if item.Aggregate != "" {
@@ -176,6 +173,9 @@ func columns(n *plan.Node) []pgjson.Column {
 	return list
 }
 
+// boxArrayOID is the only type of array of PostgreSQL's own whose elements stand between semicolons.
+const boxArrayOID = 1020
+
 // scalarKind is the kind of a column that wrapped has written.
 func scalarKind(t *catalog.Type) pgjson.ColumnKind {
 	if t != nil && t.JSONCast.Name == "" && !pgjson.Native(t) {
@@ -191,12 +191,18 @@ func column(item *plan.Item) pgjson.Column {
 	case item.Kind == plan.EmbedItem:
 		return pgjson.NewColumn(item.Name, pgjson.Records, columns(item.Embed.Node)...)
 	case item.Kind != plan.SpreadItem || item.Aggregate != "":
-		return pgjson.NewColumn(item.Name, scalarKind(item.Type))
+		c := pgjson.NewColumn(item.Name, scalarKind(item.Type))
+		if t := item.Type; t != nil && t.Underlying().OID == boxArrayOID {
+			c.Delimiter = ';'
+		}
+		return c
 	}
 	below := &item.Embed.Node.Items[item.Index]
 	switch {
 	case item.Embed.ToOne():
-		return column(below)
+		c := column(below)
+		c.Optional = true
+		return c
 	case needsRow(below):
 		return pgjson.NewColumn(item.Name, pgjson.List, column(below))
 	default:

@@ -119,8 +119,12 @@ var reads = []struct{ name, request, want string }{
 	{"spreads to one", "GET /orders?select=id,...customers(customer:name,...countries(country:name),groups(name))&order=id&customers.groups.order=name",
 		`select o.id, c.name customer, k.name country, case when c.id is not null then
 		   (select coalesce(json_agg(x), '[]') from (select g.name from groups g join memberships m on m.group_id = g.id
-		   where m.customer_id = c.id order by g.name) x) else '[]' end groups
+		   where m.customer_id = c.id order by g.name) x) end groups
 		   from orders o left join customers c on c.id = o.customer_id left join countries k on k.code = c.country_code order by o.id`},
+	{"spreads to many within a spread to one", "GET /orders?select=id,...customers(...groups(name),...orders(tags))&order=id&customers.groups.order=name&customers.orders.order=id",
+		`select o.id, case when c.id is not null then (select coalesce(json_agg(g.name order by g.name), '[]') from groups g join memberships m
+		   on m.group_id = g.id where m.customer_id = c.id) end name, case when c.id is not null then (select coalesce(json_agg(b.tags order by b.id), '[]')
+		   from orders b where b.customer_id = c.id) end tags from orders o left join customers c on c.id = o.customer_id order by o.id`},
 	{"spreads to many", "GET /customers?select=id,...orders(ids:id,tags,at,valid)&order=id&orders.order=id.desc",
 		`select id, (select coalesce(json_agg(o.id order by o.id desc), '[]') from orders o where o.customer_id = c.id) ids,
 		   (select coalesce(json_agg(o.tags order by o.id desc), '[]') from orders o where o.customer_id = c.id) tags,

@@ -137,7 +137,11 @@ func (b *builder) changed(w *plan.Write, target *scope) (root *scope, inserted s
 		root.from = b.cut(func() { b.writtenRow(needed) })
 		source = written
 	}
-	if w.Returning.Aggregated() {
+	switch {
+	case slices.ContainsFunc(w.Returning.Embeds, func(e *plan.Embed) bool { return e.Inner }):
+		// Of the rows written not all may be shown.
+		return root, "(select pg_catalog.bool_or(" + written + "." + flag + ") from " + written + ")"
+	case w.Returning.Aggregated():
 		return root, "pg_catalog.bool_or(" + source + "." + flag + ")"
 	}
 	return root, source + "." + flag
