@@ -117,6 +117,12 @@
 //
 //	feature                                                      proved by
 //	negotiation, JSON, one object, nulls=stripped, CSV, NDJSON   TestMediaTypesOfReads
+//	the Accept header: order, quality, several lines             TestAcceptHeadersAreReadInTheOrderOfWhatIsWanted
+//	text, xml and bytes of functions, Content-Type, HEAD         TestMediaTypesAndTheirContentTypes
+//	handlers: domains, */*, aggregates, in place of our own      TestHandlersOfTheDatabaseMakeAnswers TestHandlersAreGivenTheRowsOfTheAnswer
+//	handlers and changes of the schema, rights, bounds           TestHandlersComeAndGoWithTheSchema TestHandlersNeedTheRightToBeCalled TestLargeAnswersOfHandlersAreBounded
+//	vnd.pgrst.plan                                               TestPlansOfRequests TestPlansAreHiddenUnlessAllowed TestAPlanIsThatOfTheRequestsOwnStatement
+//	application/geo+json                                         TestRowsWithAGeometryAreGeoJSONFeatures
 //
 // # Preferences
 //
@@ -293,5 +299,6 @@
 //   - Overloads share a path, so it names the arguments of all; PostgREST describes one of them. A function whose only
 //     argument is the body is described with that body.
 //   - Names are escaped in paths and references, without which a document with odd names is not valid.
+//   - Without a comment of the schema the title is "Basalt API". Defaults that are negative numbers are shown.
 //   - The host is the server's own and the path /rest/v1 unless the operator names others.
 package rest
