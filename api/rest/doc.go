@@ -196,19 +196,22 @@
 // Refusals of its own:
 //
 //   - 400 BSLT100: the body is not a batch, or beyond a bound
+//
 //   - 400 BSLT101: a reference that cannot be used
+//
 //   - 413 54000: answers that together are beyond --answer-memory
+//
 //   - 500 57014: longer than --statement-timeout as a whole
 //
-//	feature                                                      proved by
-//	each operation is answered as a request of its own           TestABatchAnswersEachOperationAsItsOwnRequestWouldBe
-//	all or nothing                                               TestABatchWithAFailureAtAnyPlaceLeavesNothing
-//	references                                                   TestOperationsUseWhatEarlierOnesReturned
-//	refusals, with the index                                     TestABatchThatCannotBeDoneIsRefused
-//	bounds                                                       TestTheAnswersOfABatchAreBoundedTogether
-//	tx=rollback, the pre-request                                 TestABatchMayBeTriedWithoutKeepingIt TestEachOperationRunsWhatRunsBeforeARequest
-//	definitions that change                                      TestABatchMeetsDefinitionsThatChanged
-//	row-level security                                           TestPoliciesHoldForRandomRequests TestNoAnswerHoldsASecretOfAnother
+//     feature                                                      proved by
+//     each operation is answered as a request of its own           TestABatchAnswersEachOperationAsItsOwnRequestWouldBe
+//     all or nothing                                               TestABatchWithAFailureAtAnyPlaceLeavesNothing
+//     references                                                   TestOperationsUseWhatEarlierOnesReturned
+//     refusals, with the index                                     TestABatchThatCannotBeDoneIsRefused
+//     bounds                                                       TestTheAnswersOfABatchAreBoundedTogether
+//     tx=rollback, the pre-request                                 TestABatchMayBeTriedWithoutKeepingIt TestEachOperationRunsWhatRunsBeforeARequest
+//     definitions that change                                      TestABatchMeetsDefinitionsThatChanged
+//     row-level security                                           TestPoliciesHoldForRandomRequests TestNoAnswerHoldsASecretOfAnother
 //
 // # Idempotency keys
 //
@@ -226,17 +229,20 @@
 // Refusals of its own:
 //
 //   - 400 BSLT200: a key that is malformed or given twice
+//
 //   - 422 BSLT201: a key of another request (method, path, query, profile, preferences, media types, body)
+//
 //   - 409 BSLT202: the first request has not ended in time
+//
 //   - 413 BSLT203: an answer too large to be kept (nothing was done)
 //
-//	feature                                                      proved by
-//	every kind of write is done once                             TestARequestThatIsSentAgainIsDoneOnce
-//	keys of one caller and one request                           TestAKeyIsForOneRequestOfOneCaller
-//	failures may be sent again                                   TestARequestThatFailedMayBeSentAgain
-//	repetitions wait                                             TestRepetitionsThatComeEarlyWaitForTheFirst TestNoRepetitionWaitsForEver
-//	answers expire                                               TestKeptAnswersExpire
-//	the table is out of reach                                    TestNoRoleOfTheAPIReachesTheKeptAnswers
+//     feature                                                      proved by
+//     every kind of write is done once                             TestARequestThatIsSentAgainIsDoneOnce
+//     keys of one caller and one request                           TestAKeyIsForOneRequestOfOneCaller
+//     failures may be sent again                                   TestARequestThatFailedMayBeSentAgain
+//     repetitions wait                                             TestRepetitionsThatComeEarlyWaitForTheFirst TestNoRepetitionWaitsForEver
+//     answers expire                                               TestKeptAnswersExpire
+//     the table is out of reach                                    TestNoRoleOfTheAPIReachesTheKeptAnswers
 //
 // # Differences from PostgREST
 //
