@@ -244,6 +244,21 @@
 //     answers expire                                               TestKeptAnswersExpire
 //     the table is out of reach                                    TestNoRoleOfTheAPIReachesTheKeptAnswers
 //
+// # Beyond the original
+//
+//	feature                                                      proved by
+//	pages by key: Prefer: page=keyset, after, Link               TestPagesByKey TestPagesTogetherAreTheWholeSet
+//	pages in the order of every type, while rows are inserted    TestPagesInTheOrderOfEveryType TestPagesStayTrueWhileRowsAreInserted
+//	a cursor holds nothing but what was shown                    TestACursorShowsNothingOfHiddenRows
+//	pages are held back within bounds                            TestAPageTooLargeToHoldIsRefused
+//	writes of a wrong number of rows undo themselves             TestWritesOfTheWrongNumberOfRowsLeaveNothing
+//	memory for shapes without end                                TestTheMemoryForStatementsIsBounded
+//
+// Answers of what only reads (relations, functions by GET, functions that promise not to write) stream in constant
+// memory once they are larger than a mebibyte, or 32 KiB of one object a line; an error behind the first byte breaks
+// the connection. Where some function sets response.headers or response.status they are held back as far as may be
+// held; a decision behind that breaks the connection too.
+//
 // # Differences from PostgREST
 //
 // Reads and embedding differ in these points:

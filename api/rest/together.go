@@ -238,7 +238,7 @@ func (e *exchange) send(run func(...*store.Flight) error) error {
 			return err
 		}
 		if o := e.owners[failed.Flight]; o != nil {
-			return o.about(failed.Err)
+			return o.about(o.answer.explain(failed.Err))
 		}
 		return &claimError{failed.Err}
 	}
