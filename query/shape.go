@@ -7,7 +7,7 @@ import "encoding/binary"
 func (r *Request) AppendShape(dst []byte) []byte {
 	dst = append(dst, byte(r.Action), byte(r.Returning),
 		byte(r.Prefer.Count), byte(r.Prefer.Resolution), byte(r.Prefer.Missing),
-		flag(r.Limit >= 0)|flag(r.Offset > 0)<<1|flag(r.Payload != nil)<<2)
+		flag(r.Limit >= 0)|flag(r.Offset > 0)<<1|flag(r.Payload != nil)<<2|flag(r.Limit == 0)<<3)
 	dst = binary.AppendUvarint(dst, uint64(r.Ceiling()))
 	dst = appendString(dst, r.Schema)
 	dst = appendString(dst, r.Target)
