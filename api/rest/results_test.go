@@ -60,6 +60,7 @@ func TestResultsOfEveryShape(t *testing.T) {
 		{name: "a limit and an offset", path: "rpc/all_projects?limit=1&offset=1&select=id", status: 200, want: `[{"id":2}]`, header: []string{"Content-Range: 1-1/*"}},
 		{name: "a limit and an offset by HEAD", method: "HEAD", path: "rpc/all_projects?limit=1&offset=1", headers: exact, status: 206, want: "", header: []string{"Content-Range: 1-1/5"}},
 		{name: "a limit of nothing", path: "rpc/all_projects?limit=0", status: 200, want: `[]`, header: []string{"Content-Range: */*"}},
+		{name: "a limit of nothing with a count", path: "rpc/all_projects?limit=0", headers: []string{"Prefer: count=exact"}, status: 206, want: `[]`, header: []string{"Content-Range: */5"}},
 		{name: "a Range header", path: "rpc/all_projects?select=id", headers: []string{"Range: 1-1", "Prefer: count=exact"}, status: 206, want: `[{"id":2}]`, header: []string{"Content-Range: 1-1/5"}},
 		{name: "a Range header by POST does not count", method: "POST", path: "rpc/projects_below?select=id", headers: []string{"Range: 0-0", "Prefer: count=exact"}, body: `{"id":3}`, status: 200, want: `[{"id":1},{"id":2}]`, header: []string{"Content-Range: 0-1/2"}},
 		{name: "a Range header by HEAD does not count", method: "HEAD", path: "rpc/projects_below?id=3", headers: []string{"Range: 1-1", "Prefer: count=exact"}, status: 200, want: "", header: []string{"Content-Range: 0-1/2"}},
