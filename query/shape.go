@@ -9,7 +9,7 @@ func (r *Request) AppendShape(dst []byte) []byte {
 		byte(r.Prefer.Count), byte(r.Prefer.Resolution), byte(r.Prefer.Missing),
 		flag(r.Limit >= 0)|flag(r.Offset > 0)<<1|flag(r.Payload != nil)<<2|
 			flag(r.Prefer.Page == PageKeyset)<<3|flag(r.Cursor != nil)<<4|
-			flag(r.One)<<5|flag(r.Prefer.LimitsAffected(r.Action))<<6)
+			flag(r.One)<<5|flag(r.Prefer.LimitsAffected(r.Action))<<6|flag(r.Limit == 0)<<7)
 	dst = binary.AppendUvarint(dst, uint64(r.Ceiling()))
 	if r.Cursor != nil {
 		dst = r.Cursor.appendShape(dst)

@@ -141,7 +141,7 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 	}
 	for plans := 1; ; plans++ {
 		err = h.run(c, p, path, request, formats, principal)
-		if err == nil || plans == mostPlans || !outdated(err) || c.Response().Committed || h.catalogs.Reload(r.Context()) != nil {
+		if err == nil || plans == mostPlans || !outdated(err, request) || c.Response().Committed || h.catalogs.Reload(r.Context()) != nil {
 			return err
 		}
 		planned := p

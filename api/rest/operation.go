@@ -104,7 +104,6 @@ func (t *together) prepare(o *operation, values map[string]json.RawMessage) erro
 	}
 	o.answer = h.answers.Get().(*answer)
 	c := t.context.Echo().NewContext(r, o.recorder)
-	c.Response().Writer = o.recorder
 	a := o.answer
 	a.reset(h, c, t.planner, statement, request, f)
 	a.held = &t.held

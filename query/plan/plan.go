@@ -12,6 +12,8 @@ type Read struct {
 	// Limit and Offset say that the top level has these clauses. Their numbers are bound, their presence is part
 	// of the shape.
 	Limit, Offset bool
+	// Empty says that the limit is 0.
+	Empty bool
 	// Ceiling is a constant that Limit does not exceed, 0 for none: see query.Request.
 	Ceiling int64
 	Count   query.CountPreference
@@ -222,6 +224,7 @@ func (p *planner) read(root *Node) *Read {
 		Root:    root,
 		Limit:   p.request.Limit >= 0,
 		Offset:  p.request.Offset > 0,
+		Empty:   p.request.Limit == 0,
 		Ceiling: p.request.Ceiling(),
 		Count:   p.request.Prefer.Count,
 		MaxRows: p.request.MaxRows,

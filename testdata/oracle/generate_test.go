@@ -392,7 +392,7 @@ func (g *generator) insert(r *request) {
 		r.resolution = pick(g.Rand, "merge", "ignore")
 		if len(r.rel.uniques) > 0 && chance(g.Rand, 2) {
 			r.conflict = r.rel.uniques[0]
-		} else if chance(g.Rand, 8) {
+		} else if g.fault(8) {
 			r.conflict = []*column{pick(g.Rand, r.rel.columns...)}
 		}
 		if r.conflict == nil && len(r.rel.pk) == 0 {
@@ -426,6 +426,9 @@ func (g *generator) row(r *request) []*string {
 			continue
 		}
 		text := g.cell(r, c)
+		if r.csv && text == `"NULL"` {
+			text = "null" // so CSV spells it
+		}
 		row[i] = &text
 	}
 	return row

@@ -90,6 +90,11 @@ func sortedValue(decoder *json.Decoder) (string, error) {
 	return fmt.Sprintf("%v%s", delimiter, strings.Join(members, ",")), nil
 }
 
+// arrayOfLines makes an array of JSON values that stand in a line each.
+func arrayOfLines(text string) string {
+	return compact("[" + strings.ReplaceAll(text, "\n", ",") + "]")
+}
+
 // differs says in which way an answer is another than the one wanted, "" when it is the same.
 func differs(r *request, got, want outcome) string {
 	if got.code != "" || want.code != "" {
@@ -110,12 +115,7 @@ func differs(r *request, got, want outcome) string {
 	}
 	gotBody, wantBody := compact(got.body), compact(want.body)
 	if r.accept == "application/x-ndjson" {
-		gotBody, wantBody = strings.TrimSuffix(got.body, "\n"), want.body
-		lines := strings.Split(gotBody, "\n")
-		for i := range lines {
-			lines[i] = compact(lines[i])
-		}
-		gotBody = strings.Join(lines, "\n")
+		gotBody, wantBody = arrayOfLines(strings.TrimSuffix(got.body, "\n")), arrayOfLines(want.body)
 	}
 	if !want.ordered {
 		gotBody, wantBody = sorted(gotBody), sorted(wantBody)

@@ -134,7 +134,7 @@ func (s *schema) freshName(r *rand.Rand, base string) string {
 	case 1:
 		name = pick(r, reserved()...)
 	case 2:
-		name = base + pick(r, " with blanks", `"quoted"`, "'s", ".dot", ",comma", "(p)", ":colon", "::cast", "->arrow", "->>", "*", "%41", "&amp", "+plus", "#", ";", `\`, "$1", " -- x", "?", "/", "!inner", "=eq.1", "{}")
+		name = base + pick(r, " with blanks", `"quoted"`, "'s", ".dot", ",comma", "(p)", ":colon", "::cast", "->arrow", "->>", "*", "%41", "&amp", "+plus", "#", ";", `\`, "$1", " -- x", "?", "!inner", "=eq.1", "{}")
 	case 3:
 		name = pick(r, "straße", "Ünï", "日本", "x́", "emoji💥") + base
 	}
@@ -471,7 +471,9 @@ func (s *schema) addComputed(r *rand.Rand, t *relation) {
 	from := pick(r, t.columns...)
 	c := &column{name: s.freshName(r, "f"), kind: s.kind("bool"), function: true}
 	fmt.Fprintf(&s.ddl, "create function %s(%s) returns bool language sql stable as %s;\n", s.of(c.name), s.of(t.name), literal("select $1."+identifier(from.name)+" is not null"))
-	t.computed = append(t.computed, c)
+	if !slices.ContainsFunc(t.columns, func(other *column) bool { return other.name == c.name }) {
+		t.computed = append(t.computed, c) // of two the column is meant
+	}
 }
 
 // addComputedLink makes a function that leads from the rows of one relation to those of another.
@@ -489,12 +491,17 @@ func (s *schema) addComputedLink(r *rand.Rand) {
 	s.links[from] = append(s.links[from], l)
 }
 
+// argumentKinds are the types without modifiers, which functions forget.
+func (s *schema) argumentKinds() []*kind {
+	return slices.DeleteFunc(slices.Clone(s.kinds), func(k *kind) bool { return strings.Contains(k.sql, "(") })
+}
+
 // addRoutine makes a function that can be called.
 func (s *schema) addRoutine(r *rand.Rand) {
 	f := &routine{name: s.freshName(r, fmt.Sprintf("call%d", len(s.routines)))}
 	own := &schema{used: map[string]bool{"select": true, "columns": true, "order": true, "limit": true, "offset": true, "and": true, "or": true, "on_conflict": true, "apikey": true}}
 	for i := range r.IntN(3) {
-		f.args = append(f.args, argument{name: own.freshName(r, "x"+strconv.Itoa(i)), kind: pick(r, s.kinds...), optional: i > 0 && chance(r, 2)})
+		f.args = append(f.args, argument{name: own.freshName(r, "x"+strconv.Itoa(i)), kind: pick(r, s.argumentKinds()...), optional: i > 0 && chance(r, 2)})
 	}
 	var parameters []string
 	for _, a := range f.args {

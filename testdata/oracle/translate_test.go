@@ -374,11 +374,19 @@ func (t *translator) wheres(r *request, alias string) string {
 }
 
 // cell writes a value of a body, nil for the default.
-func (t *translator) cell(c *column, value *string) string {
-	if value == nil {
+func (t *translator) cell(r *request, c *column, value *string) string {
+	switch {
+	case value == nil:
 		return "default"
+	case r.csv && *value != "null" && strings.HasPrefix(c.kind.sql, "json") && !strings.HasSuffix(c.kind.sql, "[]"):
+		return literal(textOfJSON(*value)) + "::" + c.kind.sql // a cell is the JSON itself
 	}
 	return "(select v from json_to_record(" + literal(`{"v":`+*value+`}`) + ") as _(v " + c.kind.sql + "))"
+}
+
+// gives says that some row of the body has a column.
+func (r *request) gives(column int) bool {
+	return slices.ContainsFunc(r.rows, func(row []*string) bool { return row[column] != nil })
 }
 
 func (t *translator) insert(r *request) string {
@@ -390,11 +398,12 @@ func (t *translator) insert(r *request) string {
 		for i, row := range r.rows {
 			cells := make([]string, len(row))
 			for n, value := range row {
-				if value == nil && !r.missing {
+				if value == nil && (!r.missing || r.rel.over != nil && (r.listed || r.gives(n))) {
+					// The columns of views have no defaults.
 					null := "null"
 					value = &null
 				}
-				cells[n] = t.cell(r.columns[n], value)
+				cells[n] = t.cell(r, r.columns[n], value)
 			}
 			rows[i] = "(" + strings.Join(cells, ", ") + ")"
 		}
@@ -421,7 +430,7 @@ func (t *translator) insert(r *request) string {
 func (t *translator) update(r *request) string {
 	sets := make([]string, len(r.columns))
 	for i, c := range r.columns {
-		sets[i] = identifier(c.name) + " = " + t.cell(c, r.rows[0][i])
+		sets[i] = identifier(c.name) + " = " + t.cell(r, c, r.rows[0][i])
 	}
 	return "update " + t.table(r.rel) + " d set " + strings.Join(sets, ", ") + t.wheres(r, "d")
 }
