@@ -146,10 +146,18 @@ func (o *operation) finish() error {
 		}
 	}
 	o.finished = true
+	answer := a.finish
 	if a.statement.Nothing {
-		return a.finishEmpty()
+		answer = a.finishEmpty
 	}
-	return a.finish()
+	if err := answer(); err != nil {
+		return err
+	}
+	if len(o.marks) > 0 { // addresses with marks in them lead nowhere
+		o.recorder.header.Del("Content-Location")
+		o.recorder.header.Del("Link")
+	}
+	return nil
 }
 
 // restart forgets what an operation was given by a transaction that does not count.
