@@ -249,6 +249,7 @@
 //	feature                                                      proved by
 //	pages by key: Prefer: page=keyset, after, Link               TestPagesByKey TestPagesTogetherAreTheWholeSet
 //	pages in the order of every type, while rows are inserted    TestPagesInTheOrderOfEveryType TestPagesStayTrueWhileRowsAreInserted
+//	pages whatever a role sets for how values are written        TestPagesDoNotDependOnHowARoleWritesValues
 //	a cursor holds nothing but what was shown                    TestACursorShowsNothingOfHiddenRows
 //	pages are held back within bounds                            TestAPageTooLargeToHoldIsRefused
 //	writes of a wrong number of rows undo themselves             TestWritesOfTheWrongNumberOfRowsLeaveNothing

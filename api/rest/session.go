@@ -33,6 +33,9 @@ func (h *Handler) session(r *http.Request, path string, p *auth.Principal, reque
 	if zone := request.Prefer.TimeZone; zone != "" {
 		s.Settings = append(s.Settings, store.Setting{Name: "timezone", Value: zone})
 	}
+	if request.Action == query.Read && request.Prefer.Page == query.PageKeyset {
+		s.Settings = append(s.Settings, exact()...)
+	}
 	if called != nil {
 		for _, setting := range called.Settings {
 			if h.hoists(setting.Name) {
@@ -42,6 +45,12 @@ func (h *Handler) session(r *http.Request, path string, p *auth.Principal, reque
 	}
 	s.Settings = append(s.Settings, h.options.AppSettings...)
 	return s
+}
+
+// exact are the settings by which values become text that is read back as the same value, whatever the role's own are.
+// Cursors are such text: a rounded number or the name of a zone would make the next page begin elsewhere.
+func exact() []store.Setting {
+	return []store.Setting{{Name: "extra_float_digits", Value: "1"}, {Name: "datestyle", Value: "ISO"}}
 }
 
 // hoists says that a setting of a routine is set for its whole transaction.
