@@ -81,13 +81,15 @@ func tellsInserted(w *plan.Write) bool {
 
 func merges(w *plan.Write) bool { return w.Conflict != nil && len(w.Conflict.Update) > 0 }
 
-// A row that is updated instead of inserted leaves a mark in a setting, which RETURNING takes away again: rows are
-// written one after the other. The system column xmax would tell too, but only of ordinary tables, and only who may
-// read the whole table.
+// A row that is updated instead of inserted leaves a mark in a setting for RETURNING, and the next row of the payload
+// takes it away again: rows are written one after the other. RETURNING cannot do that, because a trigger may drop a
+// marked row before it. The system column xmax would tell too, but only of ordinary tables, and only who may read the
+// whole table.
 const (
 	markUpdated = `pg_catalog.set_config('basalt.updated', 't', true) = 't'`
-	isInserted  = `(case when pg_catalog.current_setting('basalt.updated', true) = 't' ` +
-		`then pg_catalog.set_config('basalt.updated', '', true) is null else true end)`
+	isInserted  = `(pg_catalog.current_setting('basalt.updated', true) is distinct from 't')`
+	takeMark    = `(pg_catalog.current_setting('basalt.updated', true) is distinct from 't' ` +
+		`or pg_catalog.set_config('basalt.updated', '', true) = '')`
 )
 
 // written is the name of the rows written.
@@ -300,8 +302,11 @@ func (b *builder) insertColumns(w *plan.Write) {
 	}
 	b.write("\nfrom ")
 	b.payload(w)
-	if w.Action == query.Put {
+	switch {
+	case w.Action == query.Put:
 		b.putFilter(w)
+	case tellsInserted(w):
+		b.write("\nwhere ", takeMark)
 	}
 }
 
