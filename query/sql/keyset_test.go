@@ -97,7 +97,8 @@ func TestAPageFarInsideReadsNoMoreRowsThanTheFirst(t *testing.T) {
 				}
 			}
 			visit(&plan)
-			if scanned || read > 3*(limit+1) {
+			// A third of the rows are of one kind: PostgreSQL may also go by the key and pass over the others.
+			if scanned || read > 4*(limit+1) {
 				t.Errorf("%.0f rows are read, or not by an index\n%s\n%+v", read, statement.SQL, plan)
 			}
 		})
