@@ -100,38 +100,49 @@ func (a *answer) steps(c *catalog.Catalog) ([]store.Step, error) {
 
 // check is what must hold before the transaction may commit; nil when nothing can forbid it.
 func (a *answer) check() func() error {
-	strict := a.request.Prefer.LimitsAffected(a.request.Action)
-	put := a.request.Action == query.Put
-	counts := (a.singular() || strict || put) && !a.statement.Guarded
-	if a.request.Action == query.Read || !counts && !a.mayOverflow() {
+	guard := a.statement.Guard
+	one := a.singular() && !(guard.One && a.statement.ShowsEach)
+	affected := a.request.Prefer.LimitsAffected(a.request.Action) && !guard.MaxAffected
+	if a.request.Action == query.Read || !one && !affected && !a.mayOverflow() {
 		return nil
 	}
-	return a.checkRows
+	return a.checkShown
 }
 
-// checkRows refuses a number of rows that must not be written.
-func (a *answer) checkRows() error {
-	if a.request.Action == query.Put && a.rows != 1 {
-		return plan.PutMismatch() // the statement lets no row through but the one that the filters name
-	}
-	if a.request.Prefer.LimitsAffected(a.request.Action) && a.rows > a.request.Prefer.MaxAffected {
-		e := failure(http.StatusBadRequest, "PGRST124", "Query result exceeds max-affected preference constraint")
-		e.Details = text(fmt.Sprintf("The query affects %d rows", a.rows))
-		return e
+// checkShown refuses a number of rows that has not been refused by the statement itself.
+func (a *answer) checkShown() error {
+	if !a.statement.Guard.MaxAffected {
+		if err := a.checkAffected(); err != nil {
+			return err
+		}
 	}
 	return a.checkSingular()
 }
 
+// checkAffected refuses more rows than are preferred.
+func (a *answer) checkAffected() error {
+	if !a.request.Prefer.LimitsAffected(a.request.Action) || a.rows <= a.request.Prefer.MaxAffected {
+		return nil
+	}
+	e := failure(http.StatusBadRequest, "PGRST124", "Query result exceeds max-affected preference constraint")
+	e.Details = text(fmt.Sprintf("The query affects %d rows", a.rows))
+	return e
+}
+
 // explain turns the error of a statement that has counted its rows itself into the refusal that it stands for.
 func (a *answer) explain(err error) error {
-	if !a.statement.Guarded {
+	if (a.statement.Guard == plan.Guard{}) {
 		return err
 	}
-	if rows, ok := sql.Miscounted(err); ok {
-		a.rows = rows
-		return cmp.Or(a.checkRows(), err)
+	rows, ok := sql.Miscounted(err)
+	if !ok {
+		return err
 	}
-	return err
+	if a.request.Action == query.Put {
+		return plan.PutMismatch() // the statement lets no row through but the one that the filters name
+	}
+	a.rows = rows
+	return cmp.Or(a.checkAffected(), a.checkSingular(), err)
 }
 
 // mayOverflow says that a write's answer may become larger than what is held back: then its transaction must not have
@@ -143,7 +154,7 @@ func (a *answer) mayOverflow() bool {
 	if a.format.through != nil {
 		return true // nobody knows what a handler makes of a row
 	}
-	return !a.statement.AtMostOne && !(a.statement.Guarded && a.request.One)
+	return !a.statement.AtMostOne && !a.statement.Guard.One
 }
 
 // singular says that exactly one row must come or be written, shown or not.
@@ -334,7 +345,7 @@ func (a *answer) finish() error {
 	if err := a.checkSingular(); err != nil {
 		return err
 	}
-	if a.request.Action == query.Put && a.rows == 0 {
+	if a.request.Action == query.Put && a.statement.Nothing {
 		return plan.PutMismatch()
 	}
 	decided, err := a.settings.read()

@@ -293,6 +293,8 @@
 //
 // Writes and functions differ in these points:
 //
+//   - max-affected and PUT count the rows that are written; PostgREST counts those that are shown, which aggregates and
+//     inner embeds make others.
 //   - An update by several rows is refused with PGRST102; PostgREST lets PostgreSQL take one of them.
 //   - missing=default takes rows of different keys without columns= too.
 //   - What select embeds is not looked at where no row is shown.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"basalt/api"
 	"basalt/api/apitest"
 )
 
@@ -44,7 +45,7 @@ insert into child values (1, 'c');
 // the way, is gone.
 func TestWritesOfTheWrongNumberOfRowsLeaveNothing(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, miscounting, nil)
+	s := apitest.Start(t, miscounting, func(s *api.Settings) { s.RestAggregates = true })
 	const one = "Accept: application/vnd.pgrst.object+json"
 	refused := func(rows string) string {
 		return refusal("PGRST116", "Cannot coerce the result to a single JSON object", "The result contains "+rows+" rows", "")
@@ -73,6 +74,11 @@ func TestWritesOfTheWrongNumberOfRowsLeaveNothing(t *testing.T) {
 			{name: "more than may be", method: "PATCH", path: "item?id=gt.1", body: `{"price":9}`, headers: []string{"Prefer: handling=strict, max-affected=1"}, status: 400,
 				want: refusal("PGRST124", "Query result exceeds max-affected preference constraint", "The query affects 2 rows", "")},
 			{name: "more than may be, given back", method: "DELETE", path: "item?id=gt.1", headers: []string{give, "Prefer: handling=strict, max-affected=1"}, status: 400, has: []string{"PGRST124", "2 rows"}},
+			{name: "more than may be, counted in one row", method: "DELETE", path: "item?id=gt.1&select=count()", headers: []string{give, "Prefer: handling=strict, max-affected=1"}, status: 400, has: []string{"PGRST124", "2 rows"}},
+			{name: "more than may be, none of them shown", method: "PATCH", path: "item?id=gt.1&select=id,tag!inner(name)", body: `{"price":9}`, headers: []string{give, "Prefer: handling=strict, max-affected=1"}, status: 400, has: []string{"PGRST124", "2 rows"}},
+			{name: "more than may be, as one object", method: "PATCH", path: "item?id=gt.1&select=count()", body: `{"price":9}`, headers: []string{one, give, "Prefer: handling=strict, max-affected=1"}, status: 400, has: []string{"PGRST124", "2 rows"}},
+			{name: "a PUT of another row, counted", method: "PUT", path: "item?id=eq.1&select=count()", body: `{"id":2,"name":"x","price":9}`, headers: []string{give}, status: 400, has: []string{"PGRST115"}},
+			{name: "a PUT of a row that is not shown", method: "PUT", path: "item?id=eq.2&select=id,tag!inner(name)", body: `{"id":2,"name":"x","price":9}`, headers: []string{one, give}, status: 406, want: refused("0")},
 			{name: "none where one must be and none may be", method: "PATCH", path: "item?id=eq.1", body: `{"price":9}`, headers: []string{one, give + ",handling=strict,max-affected=0"}, status: 400, has: []string{"PGRST124", "1 rows"}},
 			{name: "the rows of tables that inherit", method: "PATCH", path: "parent?id=eq.1", body: `{"name":"x"}`, headers: []string{one, give}, status: 406, want: refused("2")},
 			{name: "nothing was written", path: "item?select=id,price&order=id", status: 200, want: `[{"id":1,"price":1},{"id":2,"price":2},{"id":3,"price":3}]`},
@@ -87,6 +93,10 @@ func TestWritesOfTheWrongNumberOfRowsLeaveNothing(t *testing.T) {
 		{name: "one row by its place", method: "POST", path: "item", body: `{"id":5}`, headers: []string{"Prefer: return=headers-only, handling=strict, max-affected=1"}, status: 201, header: []string{"Location: /item?id=eq.5"}},
 		{name: "a PUT", method: "PUT", path: "item?id=eq.6", body: `{"id":6,"name":"six","price":6}`, headers: []string{give}, status: 201, want: `[{"id":6,"name":"six","price":6}]`},
 		{name: "a PUT again", method: "PUT", path: "item?id=eq.6", body: `{"id":6,"name":"six","price":7}`, headers: []string{give, one}, status: 200, want: `{"id":6,"name":"six","price":7}`},
+		{name: "a PUT that is not shown", method: "PUT", path: "item?id=eq.6&select=id,tag!inner(name)", body: `{"id":6,"name":"six","price":8}`, headers: []string{give}, status: 200, want: `[]`},
+		{name: "is done", path: "item?id=eq.6&select=price", status: 200, want: `[{"price":8}]`},
+		{name: "none, counted", method: "PATCH", path: "item?id=gt.90&select=count()", body: `{"price":9}`, headers: []string{give, "Prefer: handling=strict, max-affected=0"}, status: 200, want: `[{"count":0}]`},
+		{name: "several, counted as one object", method: "PATCH", path: "item?id=in.(2,4)&select=count()", body: `{"price":9}`, headers: []string{one, give, "Prefer: handling=strict, max-affected=2"}, status: 200, want: `{"count":2}`},
 		{name: "one through a trigger", method: "PATCH", path: "watched?id=eq.1", body: `{"name":"uno"}`, headers: []string{one, give}, status: 200, want: `{"id":1,"name":"uno"}`},
 		{name: "one through a view", method: "POST", path: "shown?select=id", body: `{"id":9,"name":"x"}`, headers: []string{one, give}, status: 201, want: `{"id":9}`},
 		{name: "as many as may be", method: "DELETE", path: "item?id=gte.5", headers: []string{"Prefer: handling=strict, max-affected=2, count=exact"}, status: 204, header: []string{"Content-Range: */2"}},

@@ -16,11 +16,10 @@ type Guard struct {
 // guard plans the conditions that the statement itself can check, so that it takes its write back without being asked.
 func (p *planner) guard(w *Write) {
 	w.AtMostOne = p.atMostOne(w)
-	if w.Returning != nil && !showsEachRow(w.Returning) {
-		return // what must be one is what is shown
-	}
+	w.ShowsEach = w.Returning == nil || showsEachRow(w.Returning)
 	w.Guard = Guard{
-		One:         p.request.One || w.Action == query.Put,
+		// What must be one object is what is shown; what a PUT puts is what is written.
+		One:         p.request.One && w.ShowsEach || w.Action == query.Put,
 		MaxAffected: p.request.Prefer.LimitsAffected(w.Action),
 	}
 }

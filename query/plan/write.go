@@ -27,6 +27,8 @@ type Write struct {
 	Guard Guard
 	// AtMostOne says that no more than one row can be written.
 	AtMostOne bool
+	// ShowsEach says that as many rows are shown as are written, or none at all.
+	ShowsEach bool
 	// Returning is what is shown of the rows written, nil for nothing. Its conditions are those of embeds only.
 	Returning *Node
 }

@@ -45,7 +45,7 @@ func CompileWriteAs(w *plan.Write, m *Media) *Statement {
 		b.body(root, nil, nil)
 		b.order(root)
 	}))
-	s.Guarded, s.AtMostOne = w.Guard != plan.Guard{}, w.AtMostOne
+	s.Guard, s.AtMostOne, s.ShowsEach = w.Guard, w.AtMostOne, w.ShowsEach
 	return s
 }
 

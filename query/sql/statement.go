@@ -4,6 +4,7 @@ package sql
 import (
 	"basalt/query"
 	"basalt/query/pgjson"
+	"basalt/query/plan"
 )
 
 // Statement is a compiled plan, shared by all requests of one shape.
@@ -27,9 +28,11 @@ type Statement struct {
 	Plan *Statement
 	// Renamed are the embeds that the request addressed by their relation's name although they have an alias.
 	Renamed []Renamed
-	// Guarded says that the statement ends itself with an error when it writes another number of rows than may be: one
-	// for PUT and where Request.One is set, no more than max-affected (see Miscounted).
-	Guarded bool
+	// Guard is how many rows a write may write: with another number the statement ends itself with an error (see
+	// Miscounted).
+	Guard plan.Guard
+	// ShowsEach says that a write shows as many rows as it writes, or none at all: no aggregates, no inner joins.
+	ShowsEach bool
 	// AtMostOne says that no more than one row is written.
 	AtMostOne bool
 	// RowsAffected says that the number of rows is the command's own (a write that returns nothing).

@@ -41,7 +41,7 @@ func CompileWrite(w *plan.Write) *Statement {
 	}
 	s := b.statement()
 	s.Hidden, s.Layout = hidden, layout
-	s.Guarded, s.AtMostOne = w.Guard != plan.Guard{}, w.AtMostOne
+	s.Guard, s.AtMostOne, s.ShowsEach = w.Guard, w.AtMostOne, w.ShowsEach
 	s.RowsAffected = w.Returning == nil && len(hidden) == 0
 	return s
 }
