@@ -390,24 +390,31 @@ func (r *request) gives(column int) bool {
 }
 
 func (t *translator) insert(r *request) string {
+	var columns []*column
+	rows := make([][]string, len(r.rows))
+	for n, c := range r.columns {
+		if !r.listed && !r.gives(n) {
+			continue // a column that nobody speaks of
+		}
+		columns = append(columns, c)
+		for i := range r.rows {
+			value := r.rows[i][n]
+			if value == nil && (!r.missing || r.rel.over != nil) { // the columns of views have no defaults
+				null := "null"
+				value = &null
+			}
+			rows[i] = append(rows[i], t.cell(r, c, value))
+		}
+	}
 	text := "insert into " + t.table(r.rel)
-	if len(r.columns) == 0 {
+	if len(columns) == 0 {
 		text += " default values"
 	} else {
-		rows := make([]string, len(r.rows))
-		for i, row := range r.rows {
-			cells := make([]string, len(row))
-			for n, value := range row {
-				if value == nil && (!r.missing || r.rel.over != nil && (r.listed || r.gives(n))) {
-					// The columns of views have no defaults.
-					null := "null"
-					value = &null
-				}
-				cells[n] = t.cell(r, r.columns[n], value)
-			}
-			rows[i] = "(" + strings.Join(cells, ", ") + ")"
+		lists := make([]string, len(rows))
+		for i, cells := range rows {
+			lists[i] = "(" + strings.Join(cells, ", ") + ")"
 		}
-		text += " (" + identifiers(r.columns) + ") values " + strings.Join(rows, ", ")
+		text += " (" + identifiers(columns) + ") values " + strings.Join(lists, ", ")
 	}
 	target := r.conflict
 	if target == nil {
@@ -417,11 +424,11 @@ func (t *translator) insert(r *request) string {
 		return text
 	}
 	text += " on conflict (" + identifiers(target) + ") do "
-	if r.resolution == "ignore" || len(r.columns) == 0 {
+	if r.resolution == "ignore" || len(columns) == 0 {
 		return text + "nothing"
 	}
-	sets := make([]string, len(r.columns))
-	for i, c := range r.columns {
+	sets := make([]string, len(columns))
+	for i, c := range columns {
 		sets[i] = identifier(c.name) + " = excluded." + identifier(c.name)
 	}
 	return text + "update set " + strings.Join(sets, ", ")
