@@ -58,6 +58,7 @@ func TestExitCodes(t *testing.T) {
 		{"a language that there is not", []string{"types", "--lang", "cobol"}, 2, "only in: ts"},
 		{"types of a database that is not there", []string{"types", "--database-url", nowhere}, 1, "connect"},
 		{"a mode that there is not", []string{"serve", "--openapi-mode", "all"}, 2, "--openapi-mode"},
+		{"a root function that is none", []string{"serve", "--rest-root-function", "welcome()"}, 2, "--rest-root-function"},
 		{"an address of the API that is none", []string{"serve", "--openapi-server-proxy-uri", "api"}, 2, "--openapi-server-proxy-uri"},
 		{"a switch with a value that stands alone", []string{"serve", "--require-filters", "false"}, 2, "=false"},
 		{"a port that is none", []string{"serve", "--postgres-port", "99999"}, 2, "--postgres-port"},

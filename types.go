@@ -4,16 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"basalt/api"
 	"basalt/query/catalog"
 	"basalt/query/typescript"
 	"basalt/store"
+	"basalt/store/managed"
 )
 
 // languages are those that types can be written in.
@@ -38,12 +42,7 @@ func typesCommand() *cobra.Command {
 			if len(schemas) == 0 {
 				schemas = settings.Schemas
 			}
-			conn, _, err := connect(cmd.Context(), &settings)
-			if err != nil {
-				return err
-			}
-			defer conn.Close(context.WithoutCancel(cmd.Context()))
-			c, err := loadCatalog(cmd.Context(), conn, schemas)
+			c, err := readCatalog(cmd.Context(), &settings, schemas, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -64,6 +63,50 @@ func languageNames() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// stopPatience is how long a PostgreSQL that was started for one command may take to stop.
+const stopPatience = 30 * time.Second
+
+// readCatalog reads what schemas of the database that the settings point at offer. A managed PostgreSQL that does not
+// run is started for as long as that takes.
+func readCatalog(ctx context.Context, settings *api.Settings, schemas []string, progress io.Writer) (c *catalog.Catalog, err error) {
+	if err := settings.CheckDatabaseURL(); err != nil {
+		return nil, err
+	}
+	server, err := startAside(ctx, settings, progress)
+	if err != nil {
+		return nil, err
+	}
+	if server != nil {
+		defer func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
+			defer cancel()
+			err = errors.Join(err, server.Stop(ctx))
+		}()
+	}
+	conn, _, err := connect(ctx, settings)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return loadCatalog(ctx, conn, schemas)
+}
+
+// startAside starts the managed PostgreSQL if it is the one to read and does not run, nil otherwise.
+func startAside(ctx context.Context, settings *api.Settings, progress io.Writer) (*managed.Server, error) {
+	if settings.DatabaseURL != "" {
+		return nil, nil
+	}
+	_, running, err := managed.AttachURL(settings.Data)
+	if err != nil || running {
+		return nil, err
+	}
+	exists, err := managed.Exists(settings.Data)
+	if err != nil || !exists {
+		return nil, err
+	}
+	return managed.Start(ctx, managed.Options{DataDir: settings.Data, Log: zerolog.Nop(), Progress: progress})
 }
 
 // loadCatalog reads what schemas offer. One that does not exist is refused: it would look like an empty one.

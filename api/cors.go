@@ -9,13 +9,13 @@ import (
 )
 
 // exposedHeaders are the response headers that scripts of other origins may read.
-const exposedHeaders = "Content-Encoding, Content-Location, Content-Range, Content-Type, Date, Link, Location, " +
+const exposedHeaders = "Content-Encoding, Content-Location, Content-Range, Content-Type, Date, Idempotency-Replayed, Link, Location, " +
 	"Preference-Applied, Proxy-Status, Range-Unit, Retry-After, X-Request-Id, X-Sb-Error-Code, " +
 	"X-Supabase-Api-Version, X-Total-Count"
 
 // allowedHeaders are the request headers that the client libraries send; a preflight's own list is echoed instead.
 const allowedHeaders = "authorization, apikey, x-client-info, content-type, prefer, range, range-unit, " +
-	"accept-profile, content-profile, x-supabase-api-version, x-upsert, cache-control"
+	"accept-profile, content-profile, idempotency-key, x-supabase-api-version, x-upsert, cache-control"
 
 // cors lets scripts of other origins call the API: of any, or of those that are listed. Any is safe because identity
 // never comes from a cookie (no credentials are allowed then); the dashboard's own API is not among the paths. Scripts of

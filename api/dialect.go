@@ -16,6 +16,9 @@ func (s *Settings) checkDialect() error {
 	if name := functionName(s.RestPreRequest); s.RestPreRequest != "" && (name.Name == "" || strings.ContainsAny(s.RestPreRequest, "()\x00")) {
 		return &SettingError{"rest-pre-request", fmt.Sprintf("%q is not the name of a function, such as api.check_request", s.RestPreRequest)}
 	}
+	if name := functionName(s.RestRootFunction); s.RestRootFunction != "" && (name.Name == "" || strings.ContainsAny(s.RestRootFunction, "()/\x00")) {
+		return &SettingError{"rest-root-function", fmt.Sprintf("%q is not the name of a function, such as api.welcome", s.RestRootFunction)}
+	}
 	if s.RestAnonRole == "none" || strings.Contains(s.RestAnonRole, "\x00") {
 		return &SettingError{"rest-anon-role", fmt.Sprintf("%q cannot be a role", s.RestAnonRole)}
 	}
@@ -48,5 +51,6 @@ func (s *Server) dialect() rest.Options {
 		AnonymousRole: set.RestAnonRole, End: end, PreRequest: functionName(set.RestPreRequest),
 		AppSettings: app.settings(), Hoisted: set.RestHoisted, ServerTiming: set.ServerTiming,
 		Root: s.restRoot(), Plans: set.RestPlan,
+		TransactionTimeout: set.StatementTimeout, IdempotencyRetention: set.idempotencyRetention(),
 	}
 }

@@ -65,7 +65,8 @@ const restPrefix = "/rest/v1"
 
 // restRoot is what the settings say of the answer at the root of the REST API.
 func (s *Server) restRoot() rest.Root {
-	root := rest.Root{Function: s.settings.RestRootFunction, Mode: rest.DescriptionMode(s.settings.OpenAPIMode)}
+	// As for PostgREST, the function is looked for in the schema of each request.
+	root := rest.Root{Function: functionName(s.settings.RestRootFunction).Name, Mode: rest.DescriptionMode(s.settings.OpenAPIMode)}
 	root.Release, root.Security = s.build.Version, s.settings.OpenAPISecurity
 	address := s.settings.OpenAPIServer
 	if address == "" {

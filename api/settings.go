@@ -37,17 +37,19 @@ type Settings struct {
 	PoolTimeout      time.Duration `flag:"pool-timeout" default:"10s" help:"longest wait for a connection before the answer is 504"`
 	StatementTimeout time.Duration `flag:"statement-timeout" default:"60s" help:"longest run of one statement of a request; 0: PostgreSQL's own setting"`
 
-	Schemas           []string `flag:"schemas" default:"public" help:"exposed schemas, comma-separated; the first is the default"`
-	ExtraSearchPath   []string `flag:"extra-search-path" default:"public,extensions" help:"schemas searched behind the request's own, comma-separated"`
-	MaxRows           int64    `flag:"max-rows" default:"1000" help:"most rows a read returns when nothing smaller is asked; 0: no cap"`
-	RestAggregates    bool     `flag:"rest-aggregates" default:"false" help:"allow aggregate functions in select"`
-	RestPlan          bool     `flag:"rest-plan" default:"false" help:"let clients ask for PostgreSQL's plans of their requests (for development: plans tell of rows that policies hide)"`
-	LegacyTargetNames bool     `flag:"rest-legacy-target-names" default:"true" help:"let an aliased embed be addressed by its relation's name too"`
-	RestTxEnd         string   `flag:"rest-tx-end" default:"commit" help:"how transactions of requests end: commit, rollback, commit-allow-override or rollback-allow-override (Prefer: tx= decides)"`
-	RestPreRequest    string   `flag:"rest-pre-request" help:"function that each request runs before its statement, as schema.function"`
-	RestHoisted       []string `flag:"rest-hoisted-settings" default:"statement_timeout,plan_filter.statement_cost_limit,default_transaction_isolation" help:"settings of a called function that hold for its whole transaction, comma-separated"`
-	RestAnonRole      string   `flag:"rest-anon-role" default:"anon" help:"role of requests without a token; empty: they are refused"`
-	RequireFilters    bool     `flag:"require-filters" default:"true" help:"refuse PATCH and DELETE without a filter for the anonymous role"`
+	Schemas              []string      `flag:"schemas" default:"public" help:"exposed schemas, comma-separated; the first is the default"`
+	ExtraSearchPath      []string      `flag:"extra-search-path" default:"public,extensions" help:"schemas searched behind the request's own, comma-separated"`
+	MaxRows              int64         `flag:"max-rows" default:"1000" help:"most rows a read returns when nothing smaller is asked; 0: no cap"`
+	RestAggregates       bool          `flag:"rest-aggregates" default:"false" help:"allow aggregate functions in select"`
+	RestPlan             bool          `flag:"rest-plan" default:"false" help:"let clients ask for PostgreSQL's plans of their requests (for development: plans tell of rows that policies hide)"`
+	LegacyTargetNames    bool          `flag:"rest-legacy-target-names" default:"true" help:"let an aliased embed be addressed by its relation's name too"`
+	RestTxEnd            string        `flag:"rest-tx-end" default:"commit" help:"how transactions of requests end: commit, rollback, commit-allow-override or rollback-allow-override (Prefer: tx= decides)"`
+	RestPreRequest       string        `flag:"rest-pre-request" help:"function that each request runs before its statement, as schema.function"`
+	RestHoisted          []string      `flag:"rest-hoisted-settings" default:"statement_timeout,plan_filter.statement_cost_limit,default_transaction_isolation" help:"settings of a called function that hold for its whole transaction, comma-separated"`
+	RestAnonRole         string        `flag:"rest-anon-role" default:"anon" help:"role of requests without a token; empty: they are refused"`
+	RequireFilters       bool          `flag:"require-filters" default:"true" help:"refuse PATCH and DELETE without a filter for the anonymous role"`
+	RestIdempotency      bool          `flag:"rest-idempotency" default:"false" help:"answer a write that repeats its Idempotency-Key with the first answer, which is kept in the database"`
+	IdempotencyRetention time.Duration `flag:"rest-idempotency-retention" default:"24h" help:"how long such answers are kept"`
 
 	AppSettings      auth.Secret `flag:"app-settings" help:"settings for SQL, as name=value,name=value: current_setting('app.settings.name')"`
 	OpenAPIMode      string      `flag:"openapi-mode" default:"follow-privileges" help:"what the description at /rest/v1/ covers: follow-privileges (of the request's role), ignore-privileges, or disabled"`
@@ -271,6 +273,9 @@ func (s *Settings) Check() error {
 			return &SettingError{"schemas", fmt.Sprintf("the schema %s must not be exposed", schema)}
 		}
 	}
+	if s.RestIdempotency && s.IdempotencyRetention < time.Second {
+		return &SettingError{"rest-idempotency-retention", fmt.Sprintf("%s is less than a second", s.IdempotencyRetention)}
+	}
 	if s.JWTSecret != "" && len(s.JWTSecret) < auth.MinSecretLength {
 		return &SettingError{"jwt-secret", fmt.Sprintf("it has %d bytes, %d are the least (RFC 7518 §3.2)", len(s.JWTSecret), auth.MinSecretLength)}
 	}
@@ -337,6 +342,14 @@ func (s *Settings) CheckDatabaseURL() error {
 // autoconfirm tells whether a sign-up needs no confirmation.
 func (s *Settings) autoconfirm() bool {
 	return s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == ""
+}
+
+// idempotencyRetention is how long answers are kept for their Idempotency-Key, 0 when none are.
+func (s *Settings) idempotencyRetention() time.Duration {
+	if !s.RestIdempotency {
+		return 0
+	}
+	return s.IdempotencyRetention
 }
 
 // urlFile holds, in the data folder, the address of the server that runs over it.

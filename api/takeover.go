@@ -163,7 +163,23 @@ func (t *taking) apply(defaults bool) error {
 		t.settings.AppSettings = t.app.secret()
 		t.taken.origins["app-settings"] = t.places["app-settings"]
 	}
+	if err := t.rootFunction(); err != nil {
+		return err
+	}
 	return t.secret()
+}
+
+// rootFunction takes the schema off db-root-spec: ours is looked up in the exposed schema that a request asks for.
+func (t *taking) rootFunction() error {
+	schema, name, qualified := strings.Cut(t.values["db-root-spec"], ".")
+	place := t.places["db-root-spec"]
+	switch {
+	case !qualified:
+		return nil
+	case !slices.Contains(t.settings.Schemas, schema):
+		return fmt.Errorf("%s: it is not supported: the function must be in an exposed schema", place)
+	}
+	return t.set("rest-root-function", name, place)
 }
 
 // set gives a flag its value unless the operator did.

@@ -10,7 +10,8 @@ import (
 // RequestUser is whom the requests of a managed database connect as.
 const RequestUser = "basalt_requests"
 
-// requestLogin makes the user and gives it its password. It has no power but to become what authenticator may become.
+// requestLogin makes the user and gives it its password. It has no power but to become what authenticator may become,
+// and to keep the answers to requests with an Idempotency-Key.
 // A password that stands is given anew at each start: it follows from the superuser's, which may have changed.
 const requestLogin = `do $$
 begin
@@ -22,7 +23,13 @@ $$;
 alter role ` + RequestUser + `
   login noinherit nosuperuser nocreatedb nocreaterole noreplication nobypassrls
   password '%s';
-grant authenticator to ` + RequestUser + `;`
+grant authenticator to ` + RequestUser + `;
+grant usage on schema basalt to ` + RequestUser + `;
+grant execute on function
+  basalt.claim_idempotency_key(bytea, text, bytea, interval),
+  basalt.keep_idempotent_answer(bytea, text, integer, text, bytea),
+  basalt.idempotent_answer(bytea, text)
+to ` + RequestUser + `;`
 
 // RequestLogin makes RequestUser with a password of letters, digits, - and _. The connection must be a superuser's.
 //

@@ -60,7 +60,7 @@ func AppendArrayLiteral(dst []byte, list string) []byte {
 		switch {
 		case len(element) > 0 && element[0] == '"' && isQuoted(element):
 			dst = appendQuotedElement(dst, element[1:len(element)-1])
-		case element == "" && pos == 1 && list[end] == ')': // no element at all
+		case element == "" && pos == 1 && end < len(list) && list[end] == ')': // no element at all
 		default:
 			dst = AppendElement(dst, element)
 		}

@@ -504,6 +504,8 @@ func TestAppendArrayLiteral(t *testing.T) {
 		{"a quote that does not enclose is the character", `("a"b,"c)`, `{"\"a\"b","\"c"}`},
 		{"an array in PostgreSQL's spelling stays", `{a,"b,c",NULL}`, `{a,"b,c",NULL}`},
 		{"what is neither stays for PostgreSQL to refuse", "5", "5"},
+		{"a parenthesis alone is a list of the empty text", "(", `{""}`},
+		{"a list without an end has its elements", "(a", `{a}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := string(query.AppendArrayLiteral(nil, test.list)); got != test.want {

@@ -38,12 +38,14 @@ type connection struct {
 	out     []byte // what the flight sends
 	failure error  // of encoding it
 	replies []reply
-	columns Columns // of the statement whose rows are read
-	entries []*prepared
-	before  *prepared // of the session, nil for none
-	params  [][]byte
-	bind    pgproto3.Bind
-	formats [1]int16
+	// failedAt is the place in replies of the last error.
+	failedAt int
+	columns  Columns // of the statement whose rows are read
+	entries  []*prepared
+	before   *prepared // of the session, nil for none
+	params   [][]byte
+	bind     pgproto3.Bind
+	formats  [1]int16
 
 	// cancelled says that a cancel request was sent, which PostgreSQL has handed to the backend by then but the
 	// backend may not have seen yet.

@@ -29,6 +29,7 @@ type prepared struct {
 	formats    []int16 // of the parameters
 	types      []uint32
 	described  bool // the server has it, and types are known
+	closing    bool // its name is among those that nobody will use again
 	prev, next *prepared
 }
 
@@ -77,8 +78,14 @@ func (c *preparedCache) drop(entry *prepared) {
 	c.text -= len(entry.text)
 	c.unlink(entry)
 	if entry.described {
-		c.closing = append(c.closing, entry.name)
+		c.close(entry)
 	}
+}
+
+// close lets the server forget a statement with the next flight.
+func (c *preparedCache) close(entry *prepared) {
+	entry.closing = true
+	c.closing = append(c.closing, entry.name)
 }
 
 // newName gives a name that this connection has never used, so that a statement whose Parse failed halfway cannot

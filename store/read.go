@@ -70,6 +70,9 @@ func (c *connection) readReplies(replies []reply) (outcome, error) {
 		if err == nil {
 			continue
 		}
+		if failed == nil {
+			c.failedAt = i
+		}
 		if sunk, ok := errors.AsType[*sinkError](err); ok {
 			failed = err
 			if sunk.last {

@@ -39,16 +39,8 @@ func (db *DB) Run(ctx context.Context, f *Flight) error {
 
 // attempt flies a flight on one connection.
 func (db *DB) attempt(ctx context.Context, f *Flight) (outcome, error) {
-	if err := ctx.Err(); err != nil {
-		return outcome{}, err
-	}
-	if err := db.gate.enter(ctx); err != nil {
-		return outcome{}, err
-	}
-	db.counts.flights.Add(1)
-	pooled, err := db.acquire(ctx)
+	pooled, err := db.take(ctx)
 	if err != nil {
-		db.gate.leave()
 		return outcome{}, err
 	}
 	c := connectionOf(pooled.Conn().PgConn())
@@ -71,6 +63,22 @@ func (db *DB) attempt(ctx context.Context, f *Flight) (outcome, error) {
 	}
 	db.release(pooled, c)
 	return o, err
+}
+
+// take waits for a place at the gate and takes a connection, which release gives back.
+func (db *DB) take(ctx context.Context) (*pgxpool.Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := db.gate.enter(ctx); err != nil {
+		return nil, err
+	}
+	db.counts.flights.Add(1)
+	pooled, err := db.acquire(ctx)
+	if err != nil {
+		db.gate.leave()
+	}
+	return pooled, err
 }
 
 // acquire takes a clean connection of the pool. There is one for everyone who passed the gate, so this waits for

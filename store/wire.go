@@ -102,20 +102,14 @@ func (c *connection) entry(statement *sql.Statement, role string, anew bool) *pr
 // queue encodes all requests of a flight and notes the replies to expect.
 func (c *connection) queue(f *Flight, t transaction) {
 	c.start()
-	// Nothing before these can fail, so each is surely carried out.
-	for _, name := range c.statements.closing {
-		c.encode(&pgproto3.Close{ObjectType: 'S', Name: name})
-		c.replies = append(c.replies, reply{kind: closeReply})
-	}
-	c.statements.closing = c.statements.closing[:0]
+	c.queueClosing()
 	if t.begin != "" {
 		c.command(t.begin, reply{})
 	}
 	c.queueReset()
 	c.applySettings(&f.Session)
 	if c.before != nil {
-		c.run(c.before, nil, reply{})
-		c.command(readZone, reply{zone: true})
+		c.runBefore(c.before)
 	}
 	for i := range f.Steps {
 		c.run(c.entries[i], f.Steps[i].Params, reply{sink: f.Steps[i].Sink})
@@ -149,6 +143,22 @@ func (c *connection) queue(f *Flight, t transaction) {
 	c.queueCleaning(true, f.Calls)
 	c.sync()
 	c.postpone(flight)
+}
+
+// runBefore queues the statement that runs before the steps of a flight.
+func (c *connection) runBefore(statement *prepared) {
+	c.run(statement, nil, reply{})
+	c.command(readZone, reply{zone: true})
+}
+
+// queueClosing queues the end of the statements that nobody will use again. Nothing may stand before them that can fail,
+// so that each is surely carried out.
+func (c *connection) queueClosing() {
+	for _, name := range c.statements.closing {
+		c.encode(&pgproto3.Close{ObjectType: 'S', Name: name})
+		c.replies = append(c.replies, reply{kind: closeReply})
+	}
+	c.statements.closing = c.statements.closing[:0]
 }
 
 func endCommand(rollback bool) string {

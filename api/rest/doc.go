@@ -5,6 +5,10 @@
 // and headers.go (rows to HTTP); errors.go is the one place where anything that stops it becomes its answer. root.go
 // describes the API at its root.
 //
+// batch.go has the requests that are several in one transaction, idempotency.go those that may be sent twice; both walk
+// the same way, one operation beside the other (operation.go, together.go). reference.go and pointer.go put what one
+// operation has returned into another.
+//
 // The following tables list every feature of the dialect with the tests of this package that prove it.
 //
 // # Reads
@@ -113,6 +117,12 @@
 //
 //	feature                                                      proved by
 //	negotiation, JSON, one object, nulls=stripped, CSV, NDJSON   TestMediaTypesOfReads
+//	the Accept header: order, quality, several lines             TestAcceptHeadersAreReadInTheOrderOfWhatIsWanted
+//	text, xml and bytes of functions, Content-Type, HEAD         TestMediaTypesAndTheirContentTypes
+//	handlers: domains, */*, aggregates, in place of our own      TestHandlersOfTheDatabaseMakeAnswers TestHandlersAreGivenTheRowsOfTheAnswer
+//	handlers and changes of the schema, rights, bounds           TestHandlersComeAndGoWithTheSchema TestHandlersNeedTheRightToBeCalled TestLargeAnswersOfHandlersAreBounded
+//	vnd.pgrst.plan                                               TestPlansOfRequests TestPlansAreHiddenUnlessAllowed TestAPlanIsThatOfTheRequestsOwnStatement
+//	application/geo+json                                         TestRowsWithAGeometryAreGeoJSONFeatures
 //
 // # Preferences
 //
@@ -151,7 +161,103 @@
 //	changes of the schema and of rights                          TestTheDescriptionFollowsTheSchema
 //	privileges ignored, the address and the token                TestPrivilegesCanBeIgnored
 //	switched off, PGRST126                                       TestTheDescriptionCanBeDisabled
-//	a function in its place                                      TestAFunctionCanAnswerAtTheRoot
+//	a function in its place                                      TestAFunctionCanAnswerAtTheRoot TestAFunctionCanDescribeTheSchema
+//
+// # Batches
+//
+// POST /rest/v1/ with the media type application/vnd.basalt.batch+json takes a JSON array of up to 100 operations. An
+// operation is an object with these members, of which the first two must be there:
+//
+//   - method: any method of the dialect
+//   - path: a relation or a function (/rpc/name) with the query, as in a URL
+//   - prefer: the preferences, such as return=representation
+//   - headers: an object of accept, accept-profile, content-profile, content-type, range, range-unit; all others are
+//     those of the batch
+//   - body: any JSON, a string where content-type says otherwise
+//   - refs: an object from places in the body (JSON pointers) to what belongs there, such as
+//     {"/order_id": "$/0/body/0/id"}
+//
+// All run in one transaction, as whoever has sent the batch. The answer is 200 with an array of {"status", "headers",
+// "body"} in the same order; a body that is no JSON is a string, application/octet-stream in base64. If one fails,
+// nothing is done, and the answer is the status and the error that this operation would have been answered alone, with
+// its "index". An error that is no operation's own (a constraint checked at the commit, a lost connection) has none.
+//
+// A reference $/0/body/0/id is a JSON pointer (RFC 6901) into the array of answers, and leads into the body of an earlier
+// operation. In a path {$/0/body/0/id} stands for a whole value: column=eq.{…}, an element of column=in.({…}), or an
+// argument of a function. The braces are those of the path as it is sent: text that is percent-encoded is never taken
+// for a reference, nor is anything in a body. What a reference leads to becomes a value after the query was parsed, so
+// that it can never be structure. One that leads nowhere is 400 with the code BSLT101 and the index of its operation.
+//
+// SQL sees each operation as a request of its own: request.method, request.path and what it sets itself are those of
+// the operation; triggers that are deferred to the commit see the last one's. A batch takes one round trip to PostgreSQL,
+// and one more behind each operation whose values another needs. Its COMMIT rides along unless an answer might still
+// turn out to be an error: one that is bounded, counted against max-affected, or decided about by functions.
+//
+// Refusals of its own:
+//
+//   - 400 BSLT100: the body is not a batch, or beyond a bound
+//
+//   - 400 BSLT101: a reference that cannot be used
+//
+//   - 413 54000: answers that together are beyond --answer-memory
+//
+//   - 500 57014: longer than --statement-timeout as a whole
+//
+//     feature                                                      proved by
+//     each operation is answered as a request of its own           TestABatchAnswersEachOperationAsItsOwnRequestWouldBe
+//     all or nothing                                               TestABatchWithAFailureAtAnyPlaceLeavesNothing
+//     references                                                   TestOperationsUseWhatEarlierOnesReturned
+//     refusals, with the index                                     TestABatchThatCannotBeDoneIsRefused
+//     bounds                                                       TestTheAnswersOfABatchAreBoundedTogether
+//     tx=rollback, the pre-request                                 TestABatchMayBeTriedWithoutKeepingIt TestEachOperationRunsWhatRunsBeforeARequest
+//     definitions that change                                      TestABatchMeetsDefinitionsThatChanged
+//     row-level security                                           TestPoliciesHoldForRandomRequests TestNoAnswerHoldsASecretOfAnother
+//
+// # Idempotency keys
+//
+// With --rest-idempotency a POST, PATCH, PUT, DELETE or batch with the header Idempotency-Key (1 to 255 printable
+// characters of ASCII) is done once: whoever sends it again within --rest-idempotency-retention gets the first answer
+// (status, headers, a body of at most 1 MiB) with Idempotency-Replayed: true. Claim, write and answer are one transaction:
+// a request that failed has left nothing and may be sent again, and a server that dies in between has done nothing. One
+// that is sent again too early waits for the first, ten seconds at most.
+//
+// A key belongs to its caller: the role and the subject of the token, whatever token that is. Those without a subject
+// are told apart by their API key and the other claims. So all anonymous callers of a project share their keys, and the
+// answer is given to the very same request only: somebody who guesses another's key must know its path, headers and body
+// too, and learns no more than that the key is taken. Keys should be random all the same.
+//
+// Refusals of its own:
+//
+//   - 400 BSLT200: a key that is malformed or given twice
+//
+//   - 422 BSLT201: a key of another request (method, path, query, profile, preferences, media types, body)
+//
+//   - 409 BSLT202: the first request has not ended in time
+//
+//   - 413 BSLT203: an answer too large to be kept (nothing was done)
+//
+//     feature                                                      proved by
+//     every kind of write is done once                             TestARequestThatIsSentAgainIsDoneOnce
+//     keys of one caller and one request                           TestAKeyIsForOneRequestOfOneCaller
+//     failures may be sent again                                   TestARequestThatFailedMayBeSentAgain
+//     repetitions wait                                             TestRepetitionsThatComeEarlyWaitForTheFirst TestNoRepetitionWaitsForEver
+//     answers expire                                               TestKeptAnswersExpire
+//     the table is out of reach                                    TestNoRoleOfTheAPIReachesTheKeptAnswers
+//
+// # Beyond the original
+//
+//	feature                                                      proved by
+//	pages by key: Prefer: page=keyset, after, Link               TestPagesByKey TestPagesTogetherAreTheWholeSet
+//	pages in the order of every type, while rows are inserted    TestPagesInTheOrderOfEveryType TestPagesStayTrueWhileRowsAreInserted
+//	a cursor holds nothing but what was shown                    TestACursorShowsNothingOfHiddenRows
+//	pages are held back within bounds                            TestAPageTooLargeToHoldIsRefused
+//	writes of a wrong number of rows undo themselves             TestWritesOfTheWrongNumberOfRowsLeaveNothing
+//	memory for shapes without end                                TestTheMemoryForStatementsIsBounded
+//
+// Answers of what only reads (relations, functions by GET, functions that promise not to write) stream in constant
+// memory once they are larger than a mebibyte, or 32 KiB of one object a line; an error behind the first byte breaks
+// the connection. Where some function sets response.headers or response.status they are held back as far as may be
+// held; a decision behind that breaks the connection too.
 //
 // # Differences from PostgREST
 //
@@ -214,5 +320,6 @@
 //   - Overloads share a path, so it names the arguments of all; PostgREST describes one of them. A function whose only
 //     argument is the body is described with that body.
 //   - Names are escaped in paths and references, without which a document with odd names is not valid.
+//   - Without a comment of the schema the title is "Basalt API". Defaults that are negative numbers are shown.
 //   - The host is the server's own and the path /rest/v1 unless the operator names others.
 package rest

@@ -34,10 +34,14 @@ func TestTheTableOfFeaturesNamesTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := 0
+	rows, inTable := 0, false
 	for line := range strings.Lines(doc.Doc.Text()) {
-		feature, ok := strings.CutPrefix(line, "\t")
-		if !ok || strings.HasPrefix(feature, "feature ") {
+		feature, indented := strings.CutPrefix(line, "\t")
+		if !indented || strings.HasPrefix(feature, "feature ") {
+			inTable = indented
+			continue
+		}
+		if !inTable {
 			continue
 		}
 		rows++

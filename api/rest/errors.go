@@ -27,8 +27,10 @@ type Error struct {
 	Hint    *string
 	// Candidates replaces Details where the details are a list (PGRST201).
 	Candidates json.RawMessage
-	Header     http.Header
-	Cause      error // for the log, never sent
+	// Index is the operation of a batch that is answered, nil outside of batches.
+	Index  *int
+	Header http.Header
+	Cause  error // for the log, never sent
 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
@@ -68,6 +70,9 @@ func (e *Error) body() []byte {
 	}
 	dst = append(dst, `,"hint":`...)
 	dst = appendOptional(dst, e.Hint)
+	if e.Index != nil {
+		dst = strconv.AppendInt(append(dst, `,"index":`...), int64(*e.Index), 10)
+	}
 	dst = append(dst, `,"message":`...)
 	dst = pgjson.AppendString(dst, clip(e.Message))
 	return append(dst, '}')

@@ -30,6 +30,10 @@ type Options struct {
 	AnswerMemory      int64 // most bytes of an answer held back until its transaction has committed
 	Prefix            string
 	Plans             bool // let clients see PostgreSQL's plans of their requests
+	// TransactionTimeout bounds the whole of a transaction that takes several exchanges, 0 for not at all.
+	TransactionTimeout time.Duration
+	// IdempotencyRetention is how long the answers to requests with an Idempotency-Key are kept; 0 ignores the header.
+	IdempotencyRetention time.Duration
 	// AnonymousRole is the role of requests without a token, "" when there must be one.
 	AnonymousRole string
 	End           TransactionEnd
@@ -114,10 +118,16 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 	if r.Method == http.MethodOptions {
 		return h.answerOptions(c, p.catalog, path)
 	}
+	if isBatch(r, path) {
+		return h.serveBatch(c, p, principal)
+	}
 	if path == "" || path == "/" {
 		if path = h.rootTarget(r.Method, path); path == "" || path == "/" {
 			return h.answerRoot(c, p, principal)
 		}
+	}
+	if h.options.IdempotencyRetention > 0 && r.Header[idempotencyKey] != nil && writes(r.Method) {
+		return h.serveOnce(c, p, path, principal)
 	}
 	q := h.queries.Get().(*query.Query)
 	defer h.queries.Put(q)
@@ -131,7 +141,7 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 	}
 	for plans := 1; ; plans++ {
 		err = h.run(c, p, path, request, formats, principal)
-		if err == nil || plans == mostPlans || !outdated(err) || c.Response().Committed || h.catalogs.Reload(r.Context()) != nil {
+		if err == nil || plans == mostPlans || !outdated(err, request) || c.Response().Committed || h.catalogs.Reload(r.Context()) != nil {
 			return err
 		}
 		planned := p
@@ -168,18 +178,9 @@ func changesAll(request *query.Request) bool {
 
 // run compiles, asks the database and answers.
 func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Request, formats []accepted, principal *auth.Principal) error {
-	statement, err := h.compile(p, request)
+	statement, f, err := h.resolve(c.Request(), p, request, formats)
 	if err != nil {
 		return err
-	}
-	f, err := h.choose(p, formats, statement, request, c.Request().Header["Accept"])
-	if err != nil {
-		return err
-	}
-	if f.through != nil && request.Returning == query.ReturnRows {
-		if statement, err = h.compileThrough(p, request, &f); err != nil {
-			return err
-		}
 	}
 	if f.plan != nil {
 		return h.explain(c, p, path, statement, request, &f, principal)
@@ -198,10 +199,34 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 	}
 	h.clock(c).lap(lapPlan)
 	if err := h.db.Run(c.Request().Context(), &flight); err != nil {
-		return err
+		return a.explain(err)
 	}
 	h.clock(c).lap(lapTransaction)
 	return a.finish()
+}
+
+// resolve gives a request's statement and the format that its answer is written in.
+func (h *Handler) resolve(r *http.Request, p *planner, request *query.Request, formats []accepted) (*compiled, format, error) {
+	statement, err := h.compile(p, request)
+	if err != nil {
+		return nil, format{}, err
+	}
+	f, err := h.choose(p, formats, statement, request, r.Header["Accept"])
+	if err != nil {
+		return nil, format{}, err
+	}
+	if writesOne(request, &f) {
+		request.One = true
+		if statement, err = h.compile(p, request); err != nil {
+			return nil, format{}, err
+		}
+	}
+	if f.through != nil && request.Returning == query.ReturnRows {
+		if statement, err = h.compileThrough(p, request, &f); err != nil {
+			return nil, format{}, err
+		}
+	}
+	return statement, f, nil
 }
 
 // flight is what all statements of a request are sent in.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"reflect"
 	"slices"
 	"strconv"
@@ -318,7 +319,7 @@ func (w *world) overHTTP(t *testing.T, who identity, r request) (made, *apitest.
 	if who.header != "" {
 		headers = append(slices.Clone(headers), who.header)
 	}
-	answer := w.server.Do(t, r.method, "/rest/v1/"+r.path, r.body, headers...)
+	answer := w.send(t, r, headers)
 	if answer.Status >= 400 {
 		var refusal struct{ Code string }
 		answer.JSON(t, &refusal)
@@ -334,6 +335,64 @@ func (w *world) overHTTP(t *testing.T, who identity, r request) (made, *apitest.
 		m.total = total
 	}
 	return m, answer
+}
+
+// send makes a request by itself, or as a part of a batch.
+func (w *world) send(t *testing.T, r request, headers []string) *apitest.Answer {
+	t.Helper()
+	if w.random.IntN(3) > 0 {
+		return w.server.Do(t, r.method, "/rest/v1/"+r.path, r.body, headers...)
+	}
+	before, behind := readAround(w.random, w.tables), readAround(w.random, w.tables)
+	return inBatch(t, w.server, r.method, r.path, r.body, headers, before, behind)
+}
+
+// readAround gives operations that read tables.
+func readAround(r *rand.Rand, tables []string) []string {
+	operations := make([]string, r.IntN(2))
+	for i := range operations {
+		operations[i] = fmt.Sprintf(`{"method":"GET","path":"/%s?select=id"}`, pick(r, tables...))
+	}
+	return operations
+}
+
+// inBatch makes a request as a part of a batch, between other operations, and gives the answer to it. A refusal of one
+// of the others is taken for its own.
+func inBatch(t testing.TB, s *apitest.Server, method, path, body string, headers, before, behind []string) *apitest.Answer {
+	t.Helper()
+	operation := map[string]any{"method": method, "path": "/" + path}
+	if body != "" {
+		operation["body"] = json.RawMessage(body)
+	}
+	own, outer := map[string]string{}, []string{"Content-Type: " + batchType}
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ": ")
+		switch name {
+		case "Prefer", "Accept":
+			own[name] = value
+		default:
+			outer = append(outer, header)
+		}
+	}
+	operation["headers"] = own
+	text, err := json.Marshal(operation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := slices.Concat(before, []string{string(text)}, behind)
+	answer, answers := batch(t, s, "["+strings.Join(list, ",")+"]", outer...)
+	if answers == nil {
+		return answer
+	}
+	got := answers[len(before)]
+	of := &apitest.Answer{Status: got.Status, Header: http.Header{}, Body: string(got.Body)}
+	if of.Body == "null" {
+		of.Body = ""
+	}
+	for name, value := range got.Headers {
+		of.Header.Set(name, value)
+	}
+	return of
 }
 
 func idOf(row any) int {
@@ -502,7 +561,13 @@ insert into t0 (id, owner, n, s) select g, '`+ann+`', g, 'a' || g from generate_
 			method, path, body = "POST", "t1", fmt.Sprintf(`{"id":%d,"ref":%d}`, 1000+i, random.IntN(30))
 		}
 		prefer := "Prefer: " + pick(random, "return=representation", "count=exact", "count=estimated", "return=headers-only", "resolution=merge-duplicates, return=representation", "resolution=ignore-duplicates")
-		answer := s.Do(t, method, "/rest/v1/"+path, body, pick(random, headers...), prefer, "Accept: "+pick(random, "application/json", "text/csv", "application/vnd.pgrst.object+json", "application/x-ndjson"))
+		sent := []string{pick(random, headers...), prefer, "Accept: " + pick(random, "application/json", "text/csv", "application/vnd.pgrst.object+json", "application/x-ndjson")}
+		var answer *apitest.Answer
+		if random.IntN(3) == 0 {
+			answer = inBatch(t, s, method, path, body, sent, readAround(random, []string{"t0", "t1"}), readAround(random, []string{"t0", "t1"}))
+		} else {
+			answer = s.Do(t, method, "/rest/v1/"+path, body, sent...)
+		}
 		if strings.Contains(answer.Body, secret) || strings.Contains(fmt.Sprint(answer.Header), secret) {
 			t.Fatalf("request %d: %s %s %s %s: %d %v %s", i, method, path, prefer, body, answer.Status, answer.Header, answer.Body)
 		}

@@ -35,9 +35,8 @@ func readPayload(r *http.Request, request *query.Request) (*query.Payload, error
 		}
 		kind = parsed
 	}
-	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		e := failure(http.StatusUnsupportedMediaType, "PGRST102", "Content-Encoding not acceptable: "+coding)
-		return nil, e.header("Accept-Encoding", "identity") // RFC 9110 §15.5.16
+	if err := checkCoding(r); err != nil {
+		return nil, err
 	}
 	body, err := readAll(r)
 	if err != nil {
@@ -65,6 +64,15 @@ func readPayload(r *http.Request, request *query.Request) (*query.Payload, error
 		return nil, unsupportedBody(kind)
 	}
 	return payload, err
+}
+
+// checkCoding refuses a body that is compressed.
+func checkCoding(r *http.Request) error {
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		e := failure(http.StatusUnsupportedMediaType, "PGRST102", "Content-Encoding not acceptable: "+coding)
+		return e.header("Accept-Encoding", "identity") // RFC 9110 §15.5.16
+	}
+	return nil
 }
 
 func unsupportedBody(kind string) error {

@@ -43,7 +43,8 @@ const (
 
 // rootTarget is the path that a request for the root means: the function's that answers there, else the same.
 func (h *Handler) rootTarget(method, path string) string {
-	if h.options.Root.Function == "" || method != http.MethodGet && method != http.MethodHead {
+	root := &h.options.Root
+	if root.Function == "" || root.Mode == NoDescription || method != http.MethodGet && method != http.MethodHead {
 		return path
 	}
 	return "/rpc/" + h.options.Root.Function
@@ -74,7 +75,8 @@ func (h *Handler) answerRoot(c echo.Context, p *planner, principal *auth.Princip
 		return err
 	}
 	var rights rightsSink
-	if h.options.Root.Mode != IgnorePrivileges {
+	ignored := h.options.Root.Mode == IgnorePrivileges
+	if !ignored || h.preRequest != nil { // the function before each request may refuse this one
 		flight := store.Flight{
 			Session: h.session(r, "/", principal, request, p.catalog, nil),
 			Steps:   []store.Step{{Statement: rightsStatement, Params: [][]byte{[]byte(request.Schema)}, Sink: &rights}},
@@ -83,6 +85,9 @@ func (h *Handler) answerRoot(c echo.Context, p *planner, principal *auth.Princip
 		if err := h.db.Run(r.Context(), &flight); err != nil {
 			return err
 		}
+	}
+	if ignored {
+		rights = rightsSink{}
 	}
 	d := p.descriptions.of(descriptionKey{request.Schema, version, rights.digest()}, func() []byte {
 		return openapi.Document(p.catalog, request.Schema, rights.rights, version, h.options.Root.Options)

@@ -56,6 +56,15 @@ create function whole(json) returns json language sql as 'select $1';
 create function positional(int) returns int language sql as 'select $1';
 create function halves(n int, out low int, out high int) language sql as 'select 1, 2';
 create function forbidden() returns int language sql as 'select 1';
+create function private.check() returns void language plpgsql as $$
+begin
+  if current_setting('request.headers')::json ->> 'x-refused' is not null then
+    raise 'refused';
+  end if;
+end $$;
+grant usage on schema private to anon;
+create domain "application/openapi+json" as json;
+create function own_description() returns "application/openapi+json" language sql stable as $$ select '{"openapi": "3.0.0"}'::json $$;
 create function welcome() returns json language sql stable as $$ select '{"hello": "you"}'::json $$;
 grant usage on schema public, second to anon, service_role;
 grant all on all tables in schema public, second to anon, service_role;
@@ -349,6 +358,7 @@ func TestPrivilegesCanBeIgnored(t *testing.T) {
 		settings.OpenAPIMode = "ignore-privileges"
 		settings.OpenAPISecurity = true
 		settings.OpenAPIServer = "https://api.example.com/base"
+		settings.RestPreRequest = "private.check"
 	})
 	d := describe(t, s)
 	d.expect(t, `["secrets"]`, "paths", "/secrets", "post", "tags")
@@ -360,6 +370,7 @@ func TestPrivilegesCanBeIgnored(t *testing.T) {
 	d.expect(t, `["https"]`, "schemes")
 	d.expect(t, `[{"JWT":[]}]`, "security")
 	d.expect(t, `"apiKey"`, "securityDefinitions", "JWT", "type")
+	run(t, s, []exchange{{name: "the function before each request refuses", path: "", headers: []string{"X-Refused: yes"}, status: 400, has: []string{"refused"}}})
 	three := describe(t, s, "Accept: application/openapi+json;version=3.1")
 	three.expect(t, `[{"url":"https://api.example.com/base"}]`, "servers")
 	three.expect(t, `{"JWT":{"type":"http","scheme":"bearer","bearerFormat":"JWT"}}`, "components", "securitySchemes")
@@ -367,7 +378,10 @@ func TestPrivilegesCanBeIgnored(t *testing.T) {
 
 func TestTheDescriptionCanBeDisabled(t *testing.T) {
 	t.Parallel()
-	s := startLibrary(t, func(settings *api.Settings) { settings.OpenAPIMode = "disabled" })
+	s := startLibrary(t, func(settings *api.Settings) {
+		settings.OpenAPIMode = "disabled"
+		settings.RestRootFunction = "welcome"
+	})
 	run(t, s, []exchange{
 		{name: "GET", path: "", status: 404, has: []string{"PGRST126", "Root endpoint metadata is disabled"}},
 		{name: "HEAD", method: "HEAD", path: "", status: 404},
@@ -378,8 +392,7 @@ func TestTheDescriptionCanBeDisabled(t *testing.T) {
 func TestAFunctionCanAnswerAtTheRoot(t *testing.T) {
 	t.Parallel()
 	s := startLibrary(t, func(settings *api.Settings) {
-		settings.RestRootFunction = "welcome"
-		settings.OpenAPIMode = "disabled"
+		settings.RestRootFunction = "public.welcome"
 	})
 	run(t, s, []exchange{
 		{name: "GET", path: "", status: 200, want: `{"hello": "you"}`, header: []string{"Content-Type: application/json; charset=utf-8"}},
@@ -387,5 +400,14 @@ func TestAFunctionCanAnswerAtTheRoot(t *testing.T) {
 		{name: "by its own name", path: "rpc/welcome", status: 200, want: `{"hello": "you"}`},
 		{name: "in a schema that has none", path: "", headers: []string{"Accept-Profile: second"}, status: 404, has: []string{"PGRST202"}},
 		{name: "POST", method: "POST", path: "", status: 405, has: []string{"PGRST117"}},
+	})
+}
+
+func TestAFunctionCanDescribeTheSchema(t *testing.T) {
+	t.Parallel()
+	s := startLibrary(t, func(settings *api.Settings) { settings.RestRootFunction = "own_description" })
+	run(t, s, []exchange{
+		{name: "what it says", path: "", headers: []string{"Accept: application/openapi+json"}, status: 200, want: `{"openapi": "3.0.0"}`,
+			header: []string{"Content-Type: application/openapi+json; charset=utf-8"}},
 	})
 }

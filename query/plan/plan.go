@@ -21,6 +21,8 @@ type Read struct {
 	MaxRows int64
 	// Legacy are the embeds that the request addressed by their relation's name although they have an alias.
 	Legacy []*Embed
+	// Keyset is set when the client asked for pages by the values of the order.
+	Keyset *Keyset
 }
 
 // Node is one level of a read: a source of rows, what is shown of each, which rows are taken and in which order.
@@ -193,7 +195,11 @@ func NewRead(c *catalog.Catalog, r *query.Request) (*Read, error) {
 	if err := p.narrow(root); err != nil {
 		return nil, err
 	}
-	return p.read(root), nil
+	read := p.read(root)
+	if r.Prefer.Page == query.PageKeyset {
+		read.Keyset, err = p.keyset(root)
+	}
+	return read, err
 }
 
 // narrow adds which rows are taken, and in which order, to every node of a tree.

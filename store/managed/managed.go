@@ -94,6 +94,15 @@ func IsSocketFolder(dataDir, host string) bool {
 	return err == nil && host == f.cluster()
 }
 
+// Exists tells whether a data folder holds the data of a server, for commands that start one for their own use.
+func Exists(dataDir string) (bool, error) {
+	f, err := newFolder(dataDir)
+	if err != nil {
+		return false, err
+	}
+	return clusterExists(f)
+}
+
 // AttachURL gives the URL of the server that already runs in a data folder, for commands that work beside `serve`.
 // Without a running server the URL is empty and running is false.
 func AttachURL(dataDir string) (url string, running bool, err error) {

@@ -36,6 +36,12 @@ export async function start(...flags) {
     }))
   const sql = new pg.Client({ connectionString: keys.DATABASE_URL })
   await sql.connect()
+  // Ends the server; its data stay.
+  let halted
+  const halt = () => halted ??= sql.end().then(() => {
+    child.kill('SIGTERM')
+    return ended
+  })
   return {
     url: ready.api_url,
     keys,
@@ -47,10 +53,9 @@ export async function start(...flags) {
       auth: { persistSession: false, autoRefreshToken: false },
       ...(globalThis.WebSocket ? {} : { realtime: { transport: ws } }),
     }),
+    halt,
     async stop() {
-      await sql.end()
-      child.kill('SIGTERM')
-      await ended
+      await halt()
       rmSync(data, { recursive: true, force: true })
     },
   }

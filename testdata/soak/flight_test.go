@@ -11,6 +11,8 @@ import (
 	"basalt/store/storetest"
 )
 
+const object = "Accept: application/vnd.pgrst.object+json"
+
 const notesSchema = `
 create table notes (
   id int primary key,
@@ -59,6 +61,48 @@ func TestARequestCostsOneRoundTripToPostgreSQL(t *testing.T) {
 		}},
 		{"an update", func(n int) {
 			ada.must(t, http.StatusNoContent, "PATCH", fmt.Sprintf("/rest/v1/notes?id=eq.%d", n), `{"body":"mine still"}`)
+		}},
+		{"an insert of one object that is given back", func(n int) {
+			ada.must(t, http.StatusCreated, "POST", "/rest/v1/notes?select=*", fmt.Sprintf(`{"id":%d,"body":"mine"}`, 1000+n),
+				object, "Prefer: return=representation")
+		}},
+		{"an upsert of one object that is given back", func(n int) {
+			ada.must(t, http.StatusOK, "POST", "/rest/v1/notes?select=*", fmt.Sprintf(`{"id":%d,"body":"mine"}`, 1000+n),
+				object, "Prefer: return=representation, resolution=merge-duplicates")
+		}},
+		{"a PUT", func(n int) {
+			ada.must(t, http.StatusNoContent, "PUT", fmt.Sprintf("/rest/v1/notes?id=eq.%d", 1000+n), fmt.Sprintf(`{"id":%d,"body":"put"}`, 1000+n))
+		}},
+		{"an update by key that gives its row back", func(n int) {
+			ada.must(t, http.StatusOK, "PATCH", fmt.Sprintf("/rest/v1/notes?id=eq.%d", 1000+n), `{"body":"mine still"}`, "Prefer: return=representation")
+		}},
+		{"an update of one object by any filter", func(n int) {
+			ada.must(t, http.StatusOK, "PATCH", fmt.Sprintf("/rest/v1/notes?id=gte.%d&id=lt.%d", 1000+n, 1001+n), `{"body":"one"}`,
+				object, "Prefer: return=representation")
+		}},
+		{"an update that finds no object", func(n int) {
+			ada.must(t, http.StatusNotAcceptable, "PATCH", fmt.Sprintf("/rest/v1/notes?id=eq.%d", 5000+n), `{"body":"none"}`,
+				object, "Prefer: return=representation")
+		}},
+		{"an update with a bound", func(n int) {
+			ada.must(t, http.StatusNoContent, "PATCH", fmt.Sprintf("/rest/v1/notes?id=eq.%d", 1000+n), `{"body":"bounded"}`,
+				"Prefer: handling=strict, max-affected=1")
+		}},
+		{"a delete by key that gives its row back", func(n int) {
+			ada.must(t, http.StatusOK, "DELETE", fmt.Sprintf("/rest/v1/notes?id=eq.%d", 1000+n), "", object, "Prefer: return=representation")
+		}},
+		{"a batch of writes", func(n int) {
+			ada.must(t, http.StatusOK, "POST", "/rest/v1/", fmt.Sprintf(`[
+				{"method":"POST","path":"/notes?select=id","prefer":"return=representation","body":{"id":%[1]d,"body":"more"}},
+				{"method":"PATCH","path":"/notes?id=eq.%[1]d","body":{"body":"changed"}},
+				{"method":"DELETE","path":"/notes?id=eq.%[1]d"}
+			]`, 1000+n), "Content-Type: application/vnd.basalt.batch+json")
+		}},
+		{"a batch of reads", func(n int) {
+			ada.must(t, http.StatusOK, "POST", "/rest/v1/", fmt.Sprintf(`[
+				{"method":"GET","path":"/notes?select=id&id=eq.%[1]d"},
+				{"method":"GET","path":"/notes?select=body&id=eq.%[1]d"}
+			]`, n), "Content-Type: application/vnd.basalt.batch+json")
 		}},
 	} {
 		n := 0
