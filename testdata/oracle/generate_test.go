@@ -52,6 +52,7 @@ func (g *generator) request() *request {
 	default:
 		g.read(r)
 	}
+	r.faulty = g.faulty
 	return r
 }
 

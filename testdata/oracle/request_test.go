@@ -13,6 +13,7 @@ type request struct {
 	call   *routine
 	given  []value // arguments
 	level  *level
+	faulty bool // has a deliberate fault
 	count  bool
 	ranged bool // limit and offset come as a Range header
 	accept string

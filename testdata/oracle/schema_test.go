@@ -297,7 +297,7 @@ func (s *schema) create(r *rand.Rand, t *relation, constraints []string, partiti
 		}
 	}
 	s.ddl.WriteString(";\n")
-	if chance(r, 5) && !partitioned {
+	if chance(r, 5) && !partitioned && len(t.pk) > 0 {
 		fmt.Fprintf(&s.ddl, "create index on %s (%s) where %[2]s is not null;\n", s.of(t.name), identifier(t.columns[0].name))
 	}
 }
