@@ -78,7 +78,7 @@
 // # Writes
 //
 //	feature                                                      proved by
-//	insert of objects, arrays, forms; Location, representation   TestInserting TestWhatAnInsertAnswers
+//	insert of objects, arrays, forms; Location, representation   TestInserting TestWhatAnInsertAnswers TestALocationLeadsToItsRow
 //	JSON to values of every type                                 TestJSONBecomesValuesOfEveryType
 //	columns=, missing=default, generated and identity columns    TestColumnsAndWhatTheyLack
 //	bodies that are refused                                      TestBodiesThatAreNoRows

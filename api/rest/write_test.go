@@ -212,3 +212,37 @@ func TestConstraintsThatAreCheckedAtTheCommit(t *testing.T) {
 		{name: "or pass", method: "POST", path: "rpc/adopt?select=id", body: `{"p":1}`, status: 200, want: `[{"id":3}]`},
 	})
 }
+
+// TestALocationLeadsToItsRow: its key is found again whatever the role sets for how dates are written.
+func TestALocationLeadsToItsRow(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, `
+		create domain moment as timestamptz;
+		create table event (day date, at moment, id int, primary key (day, at, id));
+		do $do$
+		declare
+		  setting text;
+		begin
+		  foreach setting in array array['datestyle = SQL, DMY', 'timezone = $$Asia/Kolkata$$'] loop
+		    execute format('alter role authenticated in database %I set %s', current_database(), setting);
+		  end loop;
+		end
+		$do$;`+open, nil)
+	role := s.As(t, "authenticated", "")
+	for _, body := range []string{
+		`{"day":"2026-02-01","at":"2026-02-01T00:00:00.000001Z","id":1}`,
+		`{"day":"0044-03-15 BC","at":"0044-03-15 00:00:00+00 BC","id":2}`,
+		`{"day":"infinity","at":"-infinity","id":3}`,
+	} {
+		made := s.Do(t, "POST", "/rest/v1/event", body, "Prefer: return=headers-only", role)
+		location := made.Header.Get("Location")
+		if made.Status != 201 || location == "" {
+			t.Fatalf("%d %q %s", made.Status, location, made.Body)
+		}
+		for _, header := range []string{role, s.Service()} {
+			if found := s.Do(t, "GET", "/rest/v1"+location+"&select=id", "", header); found.Status != 200 || found.Body == "[]" {
+				t.Errorf("%s: %d %s", location, found.Status, found.Body)
+			}
+		}
+	}
+}

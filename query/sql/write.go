@@ -63,8 +63,7 @@ func listSeparator(items int) string {
 func (b *builder) returnHidden(w *plan.Write, target *scope) (hidden []Hidden) {
 	for _, key := range w.Keys {
 		b.write(listSeparator(len(hidden)))
-		b.column(target.alias, key)
-		b.write("::text")
+		b.keyText(target, key)
 		hidden = append(hidden, Hidden{Kind: KeyColumn, Name: key.Name})
 	}
 	if tellsInserted(w) {
@@ -72,6 +71,21 @@ func (b *builder) returnHidden(w *plan.Write, target *scope) (hidden []Hidden) {
 		hidden = append(hidden, Hidden{Kind: InsertedColumn})
 	}
 	return hidden
+}
+
+// dateCategory is what pg_type.typcategory says of dates and times.
+const dateCategory = 'D'
+
+// keyText writes a key as text that is read back as the same key. The text of a date depends on the role's DateStyle and
+// may name a zone that stands for another one elsewhere; JSON's does not.
+func (b *builder) keyText(target *scope, key *catalog.Column) {
+	start := len(b.text)
+	b.column(target.alias, key)
+	if key.Type.Underlying().Category == dateCategory {
+		b.enclose(start, "(pg_catalog.to_json(", ") operator(pg_catalog.#>>) '{}')")
+		return
+	}
+	b.write("::text")
 }
 
 // tellsInserted says that the answer depends on which rows are new. Of PUT without a body it does not.
