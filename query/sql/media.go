@@ -88,7 +88,7 @@ func (b *builder) totalThrough(c *plan.Call, m *Media, items []plan.Item) []Hidd
 	} else {
 		b.write("select n.total, p.shown, ")
 	}
-	b.made(m, "("+row+".*)", "p.shown")
+	b.made(m, whole(row), "p.shown")
 	b.page(c)
 	b.write(", lateral ")
 	b.record(items, "p", row)
@@ -130,7 +130,7 @@ func (b *builder) through(m *Media, items []plan.Item, value, flagged bool, rows
 		b.write("pg_catalog.count(*), ")
 		hidden = append(hidden, Hidden{Kind: RowsColumn})
 	}
-	argument := "(" + row + ".*)"
+	argument := whole(row)
 	if m.Aggregate && value {
 		argument = source + "." + showName(0)
 	}
