@@ -16,6 +16,7 @@ const postgrestVersion = "14"
 func Generate(c *catalog.Catalog) string {
 	g := generator{catalog: c, schemas: slices.Clone(c.Schemas())}
 	slices.SortFunc(g.schemas, compareNames)
+	g.schemas = slices.Compact(g.schemas) // one may have been asked for twice
 	database := &objectType{expanded: true}
 	database.add("__InternalSupabase", &objectType{expanded: true, members: []member{{key: "PostgrestVersion", value: atom(quote(postgrestVersion))}}})
 	constants := &objectType{expanded: true}
