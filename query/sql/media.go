@@ -30,10 +30,19 @@ func CompileReadAs(p *plan.Read, m *Media) *Statement {
 
 // CompileWriteAs writes a write whose rows are given back and go through a function.
 func CompileWriteAs(w *plan.Write, m *Media) *Statement {
-	if w.Nothing {
+	b := newMediaBuilder()
+	switch {
+	case w.Nothing && m.Aggregate:
+		root := b.scope(w.Returning)
+		return b.media(b.through(m, w.Returning.Items, false, false, func() {
+			b.write("select ")
+			b.items(root, true, nil)
+			b.body(root, nil, nil)
+			b.write("\nlimit 0") // what an aggregate makes of no rows is its own to say
+		}))
+	case w.Nothing:
 		return CompileWrite(w)
 	}
-	b := newMediaBuilder()
 	target := b.bareScope(&plan.Node{Source: plan.RelationSource(w.Relation), Where: w.Where})
 	root, flag := b.changed(w, target)
 	return b.media(b.through(m, w.Returning.Items, false, flag != "", func() {
