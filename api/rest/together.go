@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"basalt/auth"
+	"basalt/query"
 	"basalt/store"
 )
 
@@ -54,7 +55,7 @@ func (t *together) run() error {
 func (t *together) plan(ctx context.Context) error {
 	for plans := 1; ; plans++ {
 		err := t.attempt(ctx)
-		if err == nil || plans == mostPlans || !outdated(err) || t.handler.catalogs.Reload(ctx) != nil {
+		if err == nil || plans == mostPlans || !outdated(err, t.requests()...) || t.handler.catalogs.Reload(ctx) != nil {
 			return err
 		}
 		next, _ := t.handler.current()
@@ -63,6 +64,17 @@ func (t *together) plan(ctx context.Context) error {
 		}
 		t.planner = next
 	}
+}
+
+// requests are those that were prepared.
+func (t *together) requests() []*query.Request {
+	var list []*query.Request
+	for _, o := range t.operations {
+		if o.answer != nil && o.answer.request != nil {
+			list = append(list, o.answer.request)
+		}
+	}
+	return list
 }
 
 func (t *together) attempt(ctx context.Context) error {
@@ -226,7 +238,7 @@ func (e *exchange) send(run func(...*store.Flight) error) error {
 			return err
 		}
 		if o := e.owners[failed.Flight]; o != nil {
-			return o.about(failed.Err)
+			return o.about(o.answer.explain(failed.Err))
 		}
 		return &claimError{failed.Err}
 	}
