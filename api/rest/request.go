@@ -47,7 +47,7 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 		}
 	}
 	if err := q.Parse(raw, options); err != nil {
-		return nil, nil, err
+		return nil, nil, hintAtPages(err, request, raw)
 	}
 	if request.Action == query.Put {
 		q.Columns, q.HasColumns = nil, false // a row is put as a whole
@@ -135,7 +135,11 @@ func target(request *query.Request, method, path string) error {
 		return failure(http.StatusMethodNotAllowed, "PGRST101", "Cannot use the "+method+" method on RPC")
 	}
 	if name == "" || strings.Contains(name, "/") {
-		return failure(http.StatusNotFound, "PGRST125", "Invalid path specified in request URL")
+		e := failure(http.StatusNotFound, "PGRST125", "Invalid path specified in request URL")
+		if strings.HasPrefix(name, "rest/v1/") { // in a batch, or by a client that adds it to its address
+			e.Hint = text("Paths begin behind /rest/v1.")
+		}
+		return e
 	}
 	request.Target = name
 	switch method {
