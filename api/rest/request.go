@@ -124,7 +124,7 @@ func parameters(raw string) iter.Seq[string] {
 func target(request *query.Request, method, path string) error {
 	name := strings.TrimPrefix(path, "/")
 	if called, ok := strings.CutPrefix(name, "rpc/"); ok {
-		if called == "" || strings.Contains(called, "/") {
+		if called == "" {
 			return failure(http.StatusNotFound, "PGRST125", "Invalid path specified in request URL")
 		}
 		request.Action, request.Target = query.Call, called
@@ -134,12 +134,8 @@ func target(request *query.Request, method, path string) error {
 		}
 		return failure(http.StatusMethodNotAllowed, "PGRST101", "Cannot use the "+method+" method on RPC")
 	}
-	if name == "" || strings.Contains(name, "/") {
-		e := failure(http.StatusNotFound, "PGRST125", "Invalid path specified in request URL")
-		if strings.HasPrefix(name, "rest/v1/") { // in a batch, or by a client that adds it to its address
-			e.Hint = text("Paths begin behind /rest/v1.")
-		}
-		return e
+	if name == "" {
+		return failure(http.StatusNotFound, "PGRST125", "Invalid path specified in request URL")
 	}
 	request.Target = name
 	switch method {
@@ -246,11 +242,17 @@ func writesOne(request *query.Request, f *format) bool {
 	return false
 }
 
-// decodePath gives the path behind /rest/v1 decoded once, as the only form that is ever looked at.
+// decodePath gives the path behind /rest/v1 decoded once, as the only form that is ever looked at. There is one name in
+// it: a slash belongs to that where it is percent-encoded.
 func decodePath(raw string) (string, error) {
 	path, err := url.PathUnescape(raw)
-	if err != nil || !isText(path) {
-		return "", failure(http.StatusNotFound, "PGRST125", "Invalid path specified in request URL")
+	name := strings.TrimPrefix(strings.TrimPrefix(raw, "/"), "rpc/")
+	if err != nil || !isText(path) || strings.Contains(name, "/") {
+		e := failure(http.StatusNotFound, "PGRST125", "Invalid path specified in request URL")
+		if strings.HasPrefix(name, "rest/v1/") { // in a batch, or by a client that adds it to its address
+			e.Hint = text("Paths begin behind /rest/v1.")
+		}
+		return "", e
 	}
 	return path, nil
 }
