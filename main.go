@@ -176,6 +176,9 @@ func keysCommand() *cobra.Command {
 		Example: "  basalt keys\n  eval \"$(basalt keys --env | sed 's/^/export /')\"",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := settings.TakeOver(cmd.Flags()); err != nil {
+				return err
+			}
 			conn, url, err := connect(cmd.Context(), &settings)
 			if err != nil {
 				return err
@@ -204,7 +207,7 @@ func keysCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asEnv, "env", false, "print NAME=value lines, with the JWT secret and the database's URL")
-	bind(cmd, &settings, "data", "database-url", "jwt-secret", "listen", "public-url")
+	bind(cmd, &settings, "data", "database-url", "jwt-secret", "listen", "public-url", "postgrest-config")
 	return cmd
 }
 
@@ -218,7 +221,8 @@ func shellQuote(value string) string {
 	return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
 }
 
-// connect opens the database that the settings point at: the given one, else the running managed one.
+// connect opens the database that the settings point at: the given one, else the running managed one. What PostgREST
+// would find there counts with its file.
 func connect(ctx context.Context, settings *api.Settings) (*pgx.Conn, string, error) {
 	url, err := databaseURL(settings)
 	if err != nil {
@@ -232,6 +236,10 @@ func connect(ctx context.Context, settings *api.Settings) (*pgx.Conn, string, er
 	if err := conn.QueryRow(ctx, `select to_regclass('basalt.user_migrations') is not null`).Scan(&prepared); err == nil && !prepared {
 		conn.Close(context.WithoutCancel(ctx))
 		return nil, "", errors.New("the database has never seen Basalt: start `basalt serve` on it once")
+	}
+	if err := settings.TakeOverDatabase(ctx, url, zerolog.Nop()); err != nil {
+		conn.Close(context.WithoutCancel(ctx))
+		return nil, "", err
 	}
 	return conn, url, nil
 }
@@ -247,6 +255,9 @@ func databaseURL(settings *api.Settings) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if exists, err := managed.Exists(settings.Data); err == nil && !exists {
+		return "", fmt.Errorf("there is no database in %s: run this where `basalt serve` runs, or give its --data or --database-url", settings.Data)
+	}
 	if !running {
 		return "", fmt.Errorf("the PostgreSQL of %s does not run: start it with `basalt serve --data %s`", settings.Data, settings.Data)
 	}
@@ -256,7 +267,7 @@ func databaseURL(settings *api.Settings) (string, error) {
 func psqlCommand() *cobra.Command {
 	var settings api.Settings
 	cmd := &cobra.Command{
-		Use:     "psql [--data DIR | --database-url URL] [ARGS]",
+		Use:     "psql [--data DIR | --database-url URL | --postgrest-config FILE] [ARGS]",
 		Short:   "Open psql on the managed or given database; all other arguments are psql's",
 		Example: "  basalt psql\n  basalt psql -c 'select now()'",
 		// psql has flags of its own, which cobra would refuse.
@@ -268,6 +279,9 @@ func psqlCommand() *cobra.Command {
 			own, args := splitFlags(cmd.Flags(), args)
 			if err := cmd.Flags().Parse(own); err != nil {
 				return usageError{err}
+			}
+			if err := settings.TakeOver(cmd.Flags()); err != nil {
+				return err
 			}
 			url, err := databaseURL(&settings)
 			if err != nil {
@@ -287,7 +301,7 @@ func psqlCommand() *cobra.Command {
 			return child.Run()
 		},
 	}
-	bind(cmd, &settings, "data", "database-url")
+	bind(cmd, &settings, "data", "database-url", "postgrest-config")
 	return cmd
 }
 
@@ -382,6 +396,9 @@ func migrateDatabase(use, short string, run func(cmd *cobra.Command, conn *pgx.C
 	cmd := &cobra.Command{Use: use, Short: short, Args: noArguments}
 	dir := folderFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := settings.TakeOver(cmd.Flags()); err != nil {
+			return err
+		}
 		conn, _, err := connect(cmd.Context(), &settings)
 		if err != nil {
 			return err
@@ -389,7 +406,7 @@ func migrateDatabase(use, short string, run func(cmd *cobra.Command, conn *pgx.C
 		defer conn.Close(context.WithoutCancel(cmd.Context()))
 		return run(cmd, conn, *dir)
 	}
-	bind(cmd, &settings, "data", "database-url")
+	bind(cmd, &settings, "data", "database-url", "postgrest-config")
 	return cmd
 }
 

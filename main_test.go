@@ -70,7 +70,7 @@ func TestExitCodes(t *testing.T) {
 		{"settings that contradict each other", []string{"serve", "--database-url", nowhere, "--postgres-port", "5"}, 2, "--postgres-port"},
 		{"a database that is no URL", []string{"keys", "--database-url", "x"}, 2, "--database-url"},
 		{"a database that is not there", []string{"keys", "--database-url", nowhere}, 1, "connect"},
-		{"a managed database that does not run", []string{"keys", "--data", filepath.Join(t.TempDir(), "none")}, 1, "basalt serve"},
+		{"a managed database that does not run", []string{"keys", "--data", filepath.Join(t.TempDir(), "none")}, 1, "there is no database in "},
 		{"an address that is taken", []string{"serve", "--listen", taken.Addr().String(), "--database-url", nowhere}, 1, "--listen"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -129,6 +129,35 @@ func TestKeysAreLinesForAShell(t *testing.T) {
 	}
 }
 
+func TestCommandsTakeAConfigurationOfPostgREST(t *testing.T) {
+	db := storetest.New(t)
+	db.Exec(t, `
+create schema shop;
+create table shop.orders (id int primary key);
+do $$ begin
+  execute format('alter role authenticator in database %I set pgrst.db_schemas = %L', current_database(), 'shop');
+end $$;`)
+	file := filepath.Join(t.TempDir(), "postgrest.conf")
+	const secret = "a-secret-of-more-than-thirty-two-bytes"
+	text := "db-uri = \"" + db.URL + "\"\nserver-port = 3456\njwt-secret = \"" + secret + "\""
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := call(t, "keys", "--env", "--postgrest-config", file)
+	if code != 0 || !strings.Contains(out, "JWT_SECRET="+secret+"\n") || !strings.Contains(out, "API_URL=http://127.0.0.1:3456\n") {
+		t.Errorf("keys: %d %s%s", code, errs, out)
+	}
+	if code, out, errs := call(t, "types", "--postgrest-config", file); code != 0 || !strings.Contains(out, "orders: {") {
+		t.Errorf("types: %d %s%s", code, errs, out)
+	}
+	if code, _, errs := call(t, "migrate", "status", "--dir", t.TempDir(), "--postgrest-config", file); code != 0 {
+		t.Errorf("migrate: %d %s", code, errs)
+	}
+	if code, out, errs := call(t, "psql", "--postgrest-config", file, "-qAtc", "select 1 from shop.orders union select 2"); code != 0 || out != "2\n" {
+		t.Errorf("psql: %d %s%s", code, errs, out)
+	}
+}
+
 func TestTypesAreThoseOfTheSchemasNamed(t *testing.T) {
 	db := storetest.New(t)
 	db.Exec(t, `create table cities (id int primary key); create schema shop; create table shop.orders (id int primary key)`)
@@ -182,7 +211,7 @@ func TestServeAnnouncesItselfAndEndsWithItsContext(t *testing.T) {
 		t.Fatalf("ready: %v %v", response, err)
 	}
 	response.Body.Close()
-	for _, want := range []string{"Dashboard", "/admin/", "Anon key", "basalt keys"} {
+	for _, want := range []string{"Status page", "/admin/", "Anon key", os.Args[0] + " keys --database-url … --listen 127.0.0.1:0\n"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the block lacks %q: %s", want, text.String())
 		}

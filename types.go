@@ -39,8 +39,8 @@ func typesCommand() *cobra.Command {
 			if !ok {
 				return usageError{fmt.Errorf("there are no types in the language %q, only in: %s", language, strings.Join(languageNames(), ", "))}
 			}
-			if len(schemas) == 0 {
-				schemas = settings.Schemas
+			if err := settings.TakeOver(cmd.Flags()); err != nil {
+				return err
 			}
 			c, err := readCatalog(cmd.Context(), &settings, schemas, cmd.ErrOrStderr())
 			if err != nil {
@@ -51,8 +51,8 @@ func typesCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&language, "lang", "ts", "language of the types: "+strings.Join(languageNames(), ", "))
-	cmd.Flags().StringArrayVar(&schemas, "schema", nil, "schema to print, several times for several; without it those of BASALT_SCHEMAS, else public")
-	bind(cmd, &settings, "data", "database-url")
+	cmd.Flags().StringArrayVar(&schemas, "schema", nil, "schema to print, several times for several; without it those that a server with the same settings exposes")
+	bind(cmd, &settings, "data", "database-url", "postgrest-config")
 	return cmd
 }
 
@@ -68,7 +68,8 @@ func languageNames() []string {
 // stopPatience is how long a PostgreSQL that was started for one command may take to stop.
 const stopPatience = 30 * time.Second
 
-// readCatalog reads what schemas of the database that the settings point at offer. A managed PostgreSQL that does not
+// readCatalog reads what schemas of the database that the settings point at offer, without any those that are exposed. A
+// managed PostgreSQL that does not
 // run is started for as long as that takes.
 func readCatalog(ctx context.Context, settings *api.Settings, schemas []string, progress io.Writer) (c *catalog.Catalog, err error) {
 	if err := settings.CheckDatabaseURL(); err != nil {
@@ -90,6 +91,9 @@ func readCatalog(ctx context.Context, settings *api.Settings, schemas []string, 
 		return nil, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+	if len(schemas) == 0 {
+		schemas = settings.Schemas
+	}
 	return loadCatalog(ctx, conn, schemas)
 }
 

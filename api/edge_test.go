@@ -30,6 +30,7 @@ func TestWhoIsCalling(t *testing.T) {
 	user := strings.TrimPrefix(signed, "Authorization: Bearer ")
 	service := s.Keys.ServiceKey.Reveal()
 	expired := strings.TrimPrefix(s.Token(t, `{"role":"authenticated","exp":1000}`), "Authorization: Bearer ")
+	endless := s.Token(t, `{"role":"authenticated"}`)
 	forged := service[:len(service)-4] + "AAAA"
 	for _, test := range []struct {
 		name    string
@@ -51,6 +52,7 @@ func TestWhoIsCalling(t *testing.T) {
 		{"another scheme leaves the key", []string{"Authorization: Basic eDp5"}, "", 200, `"anon"`},
 		{"another scheme leaves nobody", []string{"Apikey:", "Authorization: Basic eDp5"}, "", 200, `"anon"`},
 		{"an expired bearer", []string{"Authorization: Bearer " + expired}, "", 401, "JWT expired"},
+		{"a bearer without an end", []string{endless}, "", 401, `"code":"PGRST303","details":"The claim exp, the end of the token in seconds since 1970, is missing"`},
 		{"a forged bearer", []string{"Authorization: Bearer " + forged}, "", 401, "PGRST301"},
 		{"a forged key", []string{"Apikey: " + forged}, "", 401, "PGRST301"},
 		{"two parts", []string{"Authorization: Bearer a.b"}, "", 401, "Expected 3 parts in JWT; got 2"},

@@ -137,6 +137,7 @@ func open(ctx context.Context, s *Settings, url, password, apiURL string, log ze
 		Connection: connection,
 		Catalog:    store.CatalogOptions{Schemas: s.Schemas, ExtraSearchPath: s.ExtraSearchPath},
 		VersionSQL: migrations.CatalogVersion,
+		Changed:    (&absences{settings: s, log: log}).look,
 		Logger:     log,
 	})
 	path, err := token.ParsePath(s.JWTRoleClaim)

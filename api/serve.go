@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -88,7 +89,7 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 	if err != nil {
 		return nil, err
 	}
-	if err := s.takeOverDatabase(ctx, url, log); err != nil {
+	if err := s.TakeOverDatabase(ctx, url, log); err != nil {
 		return nil, err
 	}
 	if server.project, err = open(ctx, &s, url, password, server.URL, log); err != nil {
@@ -143,6 +144,9 @@ func warn(s *Settings, log zerolog.Logger) {
 		for _, note := range s.Taken.Notes {
 			log.Warn().Str("file", s.PostgrestConfig).Msg(note)
 		}
+	}
+	for _, note := range UnknownVariables(os.Environ()) {
+		log.Warn().Msg(note)
 	}
 	if s.Limits == "off" {
 		log.Warn().Msg("rate limits are off: for tests only")
@@ -223,21 +227,50 @@ func announce(out io.Writer, log zerolog.Logger, s *Settings, apiURL string, key
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nBasalt %s is ready.\n\n", build.Version)
-	fmt.Fprintf(&b, "  API URL    %s\n", apiURL)
-	fmt.Fprintf(&b, "  Dashboard  %s/admin/\n", apiURL)
-	fmt.Fprintf(&b, "  Anon key   %s\n\n", keys.AnonKey)
-	fmt.Fprintf(&b, "The service key, for servers only: basalt keys%s\n\n", keysArguments(s))
+	fmt.Fprintf(&b, "  API URL      %s\n", apiURL)
+	fmt.Fprintf(&b, "  Status page  %s/admin/\n", apiURL)
+	fmt.Fprintf(&b, "  Anon key     %s\n\n", keys.AnonKey)
+	fmt.Fprintf(&b, "The service key, for servers only: %s keys%s\n\n", quoteArgument(os.Args[0]), keysArguments(s))
 	_, _ = io.WriteString(out, b.String()) // nobody may be reading
 }
 
+// keysArguments are the flags by which `basalt keys` finds this server and its keys. What an environment variable says
+// is not repeated; secrets and addresses of databases are not shown.
 func keysArguments(s *Settings) string {
-	switch {
-	case s.DatabaseURL != "" && os.Getenv("DATABASE_URL") != s.DatabaseURL && os.Getenv(EnvName("database-url")) != s.DatabaseURL:
-		return " --database-url …"
-	case s.DatabaseURL != "" || s.Data == "./basalt_data":
-		return ""
-	case strings.ContainsAny(s.Data, " '\"$`\\&;|<>()*?"):
-		return " --data '" + strings.ReplaceAll(s.Data, "'", `'\''`) + "'"
+	var b strings.Builder
+	add := func(flag, value string) { b.WriteString(" --" + flag + " " + value) }
+	byFlag := func(flag, value string) bool { // and neither by a variable nor by the file of --postgrest-config
+		second := map[string]string{"database-url": "DATABASE_URL", "jwt-secret": "JWT_SECRET"}[flag]
+		return value != "" && value != os.Getenv(EnvName(flag)) && value != os.Getenv(second) && (s.Taken == nil || s.Taken.origins[flag] == "")
 	}
-	return " --data " + s.Data
+	if byFlag("postgrest-config", s.PostgrestConfig) {
+		add("postgrest-config", quoteArgument(s.PostgrestConfig))
+	}
+	if byFlag("jwt-secret", s.JWTSecret.Reveal()) {
+		add("jwt-secret", "…")
+	}
+	if s.DatabaseURL == "" {
+		if byFlag("data", s.Data) && s.Data != Defaults().Data {
+			add("data", quoteArgument(s.Data))
+		}
+		return b.String()
+	}
+	if byFlag("database-url", s.DatabaseURL) {
+		add("database-url", "…")
+	}
+	switch {
+	case byFlag("public-url", s.PublicURL):
+		add("public-url", quoteArgument(s.PublicURL))
+	case s.PublicURL == "" && s.Listen != Defaults().Listen && byFlag("listen", s.Listen) && (s.Taken == nil || slices.Contains(s.Taken.given, "listen")):
+		add("listen", quoteArgument(s.Listen))
+	}
+	return b.String()
+}
+
+// quoteArgument writes a word so that a shell takes it as one.
+func quoteArgument(word string) string {
+	if !strings.ContainsAny(word, " '\"$`\\&;|<>()*?") {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

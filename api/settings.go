@@ -112,7 +112,6 @@ func EnvName(flag string) string {
 type settingValue struct {
 	field reflect.Value
 	text  string
-	given bool // by the environment
 }
 
 func (v *settingValue) String() string {
@@ -196,16 +195,16 @@ func (s *Settings) Bind(flags *pflag.FlagSet, names ...string) error {
 			continue
 		}
 		value := &settingValue{field: fields.Field(i)}
-		source, text := name, tag.Get("default")
-		for _, variable := range []string{tag.Get("env"), EnvName(name)} {
-			// An empty variable is none: deployments hand on what they do not have as empty.
-			if given := os.Getenv(variable); variable != "" && given != "" {
-				source, text, value.given = variable, given, true
-			}
+		source, text := variableOf(tag)
+		if source == "" {
+			text = tag.Get("default")
 		}
 		if text != "" {
 			if err := value.Set(text); err != nil {
-				return &SettingError{name, fmt.Sprintf("%s from %s", err, source)}
+				if source == tag.Get("env") {
+					err = fmt.Errorf("%w from %s", err, source)
+				}
+				return &SettingError{name, err.Error()}
 			}
 		}
 		if len(names) > 0 && !slices.Contains(names, name) {
@@ -218,6 +217,17 @@ func (s *Settings) Bind(flags *pflag.FlagSet, names ...string) error {
 		}
 	}
 	return nil
+}
+
+// variableOf gives the environment variable that a setting is given by, with its value, "" when it is given by none. An
+// empty variable is none: deployments hand on what they do not have as empty.
+func variableOf(tag reflect.StructTag) (name, value string) {
+	for _, variable := range []string{EnvName(tag.Get("flag")), tag.Get("env")} {
+		if value := os.Getenv(variable); variable != "" && value != "" {
+			return variable, value
+		}
+	}
+	return "", ""
 }
 
 // value finds the setting of a flag, nil when there is none.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -50,11 +51,13 @@ func (s *Settings) TakeOver(flags *pflag.FlagSet) error {
 	}
 	t := taking{settings: s, values: map[string]string{}, places: map[string]string{}}
 	t.taken = &TakenOver{inDatabase: true, origins: map[string]string{}}
-	flags.VisitAll(func(flag *pflag.Flag) {
-		if value, ok := flag.Value.(*settingValue); flag.Changed || ok && value.given {
-			t.taken.given = append(t.taken.given, flag.Name)
+	for field := range reflect.TypeFor[Settings]().Fields() {
+		name := field.Tag.Get("flag") // commands other than serve declare a few of them
+		variable, _ := variableOf(field.Tag)
+		if flag := flags.Lookup(name); flag != nil && flag.Changed || name != "" && variable != "" {
+			t.taken.given = append(t.taken.given, name)
 		}
-	})
+	}
 	for _, a := range list {
 		place := fmt.Sprintf("line %d: %s", a.Line, a.Key)
 		if err := t.read(a.Key, a.Value, place); err != nil {

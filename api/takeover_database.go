@@ -47,8 +47,9 @@ where current_setting(name, true) <> ''`
 // inDatabasePrefix stands before the names of PostgREST's settings in the database.
 const inDatabasePrefix = "pgrst."
 
-// takeOverDatabase takes over what PostgREST would find in the database, above the file's settings.
-func (s *Settings) takeOverDatabase(ctx context.Context, url string, log zerolog.Logger) error {
+// TakeOverDatabase takes over what PostgREST would find in the database, above the file's settings. Without a file it
+// does nothing.
+func (s *Settings) TakeOverDatabase(ctx context.Context, url string, log zerolog.Logger) error {
 	if s.Taken == nil || !s.Taken.inDatabase {
 		return nil
 	}

@@ -81,6 +81,10 @@ func Up(ctx context.Context, conn *pgx.Conn, o Options) (Report, error) {
 	if err != nil {
 		return report, err
 	}
+	if missing, err := mayCreateSchemas(ctx, conn); err != nil || missing != nil {
+		report.Missing = missing
+		return report, err
+	}
 	if err := exec(ctx, conn, bootstrap); err != nil {
 		return report, fmt.Errorf("create schema basalt: %w", err)
 	}

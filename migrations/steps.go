@@ -28,6 +28,9 @@ type step struct {
 
 const apiRoles = "the API roles"
 
+// authenticator is the role that a server of PostgREST connects as by custom. Nothing can be granted to itself.
+const authenticator = "authenticator"
+
 // apiRoleRows is what makes a request's identity; see Supabase's documentation of
 // its roles for their meaning.
 const apiRoleRows = `
@@ -249,6 +252,28 @@ func quoteLiteral(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
 }
 
+// mayCreateSchemas lists what is missing before anything can begin, nothing when the connecting user may create schemas:
+// they are asked for by files that run once, and without them nothing else has a place.
+func mayCreateSchemas(ctx context.Context, conn *pgx.Conn) ([]Missing, error) {
+	var may bool
+	var sql string
+	err := conn.QueryRow(ctx, `
+select
+  has_database_privilege(current_database(), 'create'),
+  format('grant create on database %I to %I;', current_database(), current_user)`).Scan(&may, &sql)
+	if err != nil {
+		return nil, fmt.Errorf("read the rights on the database: %w", err)
+	}
+	if may {
+		return nil, nil
+	}
+	return []Missing{{
+		What: "the connecting user may create schemas in this database",
+		Why:  "permission denied for database; what else is missing is told at the next start",
+		SQL:  sql,
+	}}, nil
+}
+
 // stand brings about every step that does not hold yet and lists those that the
 // connecting user has no right to.
 func stand(ctx context.Context, conn *pgx.Conn) ([]Missing, error) {
@@ -274,8 +299,10 @@ func stand(ctx context.Context, conn *pgx.Conn) ([]Missing, error) {
 			// The later steps need the roles; those that ask for the same user's
 			// power are told in one go, the rest follows by itself at the next start.
 			s.apply += "\nalter role service_role bypassrls;" +
-				"\ngrant anon, authenticated, service_role to authenticator;" +
-				fmt.Sprintf("\ngrant authenticator to %s;", pgx.Identifier{user}.Sanitize())
+				"\ngrant anon, authenticated, service_role to authenticator;"
+			if user != authenticator {
+				s.apply += fmt.Sprintf("\ngrant authenticator to %s;", pgx.Identifier{user}.Sanitize())
+			}
 			why += "; grants follow by themselves at the next start"
 		}
 		missing = append(missing, Missing{What: s.what, Why: why, SQL: s.apply, Optional: s.optional})

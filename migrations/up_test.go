@@ -220,6 +220,37 @@ func TestAPlainOwnerIsToldWhatASuperuserMustRun(t *testing.T) {
 	}
 }
 
+func TestAUserWhoMayNotCreateSchemasIsToldWhatAnOwnerMustRun(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"authenticator", "Odd user"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := storetest.NewServer(t)
+			root := connect(t, server)
+			run(t, root, fmt.Sprintf(`create role %s login noinherit password 'secret'`, pgx.Identifier{name}.Sanitize()))
+			run(t, root, `create database "The app"`)
+			database := onDatabase(t, server, "The app")
+			user, admin := connect(t, asUser(t, database, name, "secret")), connect(t, database)
+
+			first := up(t, user)
+			if got := whats(first.Missing); !slices.Equal(got, []string{"the connecting user may create schemas in this database"}) || len(first.Applied) != 0 {
+				t.Fatalf("missing %q, applied %q", got, first.Applied)
+			}
+			run(t, admin, first.Missing[0].SQL)
+			for range 2 {
+				for _, m := range up(t, user).Missing {
+					run(t, admin, m.SQL)
+				}
+			}
+			if last := up(t, user); len(last.Missing) != 0 {
+				t.Errorf("still missing at last: %+v", last.Missing)
+			}
+			run(t, admin, fmt.Sprintf(`grant create on schema public to %s`, pgx.Identifier{name}.Sanitize()))
+			checkRequests(t, user)
+		})
+	}
+}
+
 func TestAnOwnerWithCreateroleLacksOnlyWhatASuperuserCanGive(t *testing.T) {
 	t.Parallel()
 	server := storetest.NewServer(t)

@@ -179,6 +179,11 @@ func (c *catalogWatch) load(ctx context.Context) error {
 			Uint64("catalog_version", next.Version).
 			Int64("duration_ms", took.Milliseconds()).
 			Msg("loaded the catalog")
+		if w.options.Changed != nil {
+			ctx, cancel := context.WithTimeout(ctx, pollTimeout)
+			defer cancel()
+			w.options.Changed(ctx, c.conn)
+		}
 	}
 	return nil
 }

@@ -48,7 +48,10 @@ type WatchOptions struct {
 	// VersionSQL gives one value that differs after each change of the schema. It is asked each second while the
 	// database has no event triggers that notify; "" leaves that out.
 	VersionSQL string
-	Logger     zerolog.Logger
+	// Changed, unless nil, is called with the watcher's connection when a catalog has come into its place, one call after
+	// the other. Meanwhile nothing is noticed.
+	Changed func(ctx context.Context, conn *pgconn.PgConn)
+	Logger  zerolog.Logger
 }
 
 // CatalogWatcher keeps the catalog of one database up to date.

@@ -85,7 +85,7 @@ func TestAggregatesThroughSpreads(t *testing.T) {
 func TestAggregatesCanBeForbidden(t *testing.T) {
 	t.Parallel()
 	s := apitest.Start(t, books, nil)
-	refused := refusal("PGRST123", "Use of aggregate functions is not allowed", "", "")
+	refused := refusal("PGRST123", "Use of aggregate functions is not allowed", "", "The operator can allow them with --rest-aggregates.")
 	run(t, s, []exchange{
 		{name: "a count", path: "invoice?select=count()", status: 400, want: refused},
 		{name: "a sum", path: "invoice?select=project,total.sum()", status: 400, want: refused},

@@ -210,6 +210,7 @@ func TestABatchThatCannotBeDoneIsRefused(t *testing.T) {
 		{"no path", `[{"method":"GET"}]`, 400, "BSLT100", 0, "path"},
 		{"no method", `[{"path":"/orders"}]`, 400, "BSLT100", 0, "method"},
 		{"an unknown method", `[{"method":"BREW","path":"/orders"}]`, 405, "PGRST117", 0, ""},
+		{"a path with what stands before all", `[{"method":"GET","path":"/rest/v1/orders"}]`, 404, "PGRST125", 0, "behind /rest/v1"},
 		{"a batch in a batch", `[{"method":"POST","path":"/","body":[]}]`, 404, "PGRST125", 0, ""},
 		{"a header that is not an operation's", `[{"method":"GET","path":"/orders","headers":{"authorization":"Bearer x"}}]`, 400, "BSLT100", 0, "authorization"},
 		{"a header with a line break", `[{"method":"GET","path":"/orders","prefer":"a\r\nb"}]`, 400, "BSLT100", 0, "Prefer"},
@@ -251,7 +252,7 @@ func TestABatchThatCannotBeDoneIsRefused(t *testing.T) {
 			}
 			var refusal struct {
 				Code, Message string
-				Details       string
+				Details, Hint string
 				Index         *int
 			}
 			answer.JSON(t, &refusal)
@@ -260,7 +261,7 @@ func TestABatchThatCannotBeDoneIsRefused(t *testing.T) {
 				index = *refusal.Index
 			}
 			if answer.Status != test.status || test.code != "" && refusal.Code != test.code || index != test.index ||
-				!strings.Contains(refusal.Message+refusal.Details, test.details) {
+				!strings.Contains(refusal.Message+refusal.Details+refusal.Hint, test.details) {
 				t.Errorf("%d %s\nwant %d %s of %d: %s", answer.Status, answer.Body, test.status, test.code, test.index, test.details)
 			}
 			var rows int

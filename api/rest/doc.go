@@ -284,7 +284,8 @@
 //     has to fit Content-Range.
 //   - Without a maximum of rows count=estimated is exact; PostgREST gives the greater one of total and estimate.
 //   - Content-Location keeps parameters of one name apart and escapes the relation's name; PostgREST joins them with
-//     commas, which asks for something else.
+//     commas, which asks for something else. Longer than 4 KiB it is left out: clients such as Node's fetch refuse
+//     answers with headers beyond 16 KiB.
 //   - A negative limit of an embed is 416 with PGRST103 as at the top level; PostgREST leaves it to PostgreSQL (2201W).
 //   - Range: 0--1 and the like are 416 with PGRST103; PostgREST passes over them.
 //   - Queries have bounds (levels, filters, items, embeds, sort keys), beyond which they are refused with PGRST100:

@@ -204,6 +204,7 @@ func (e *Error) header(name, value string) *Error {
 
 func tokenError(token *auth.TokenError) *Error {
 	e := failure(http.StatusUnauthorized, token.Code, token.Message)
+	e.Details = text(token.Details)
 	if token.Code == "PGRST302" {
 		return e.header("WWW-Authenticate", "Bearer")
 	}

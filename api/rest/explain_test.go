@@ -80,7 +80,7 @@ func TestPlansAreHiddenUnlessAllowed(t *testing.T) {
 	t.Parallel()
 	s := apitest.Start(t, explainable, nil)
 	plan := []string{"Accept: application/vnd.pgrst.plan+json; options=analyze"}
-	refused := refusal("PGRST107", `None of these media types are available: application/vnd.pgrst.plan+json; for="application/json"; options=analyze`, "", "")
+	refused := refusal("PGRST107", `None of these media types are available: application/vnd.pgrst.plan+json; for="application/json"; options=analyze`, "", "The operator can allow plans with --rest-plan.")
 	run(t, s, []exchange{
 		{name: "a read", path: "item", headers: plan, status: 406, want: refused},
 		{name: "a call", method: "POST", path: "rpc/add_item", headers: plan, body: `{"i":9}`, status: 406, want: refused},

@@ -10,6 +10,10 @@ import (
 	"basalt/query/sql"
 )
 
+// mostLocation is the longest Content-Location: escaped, a long query grows to three times its length, and many clients
+// give up on an answer whose headers are beyond 8 or 16 KiB.
+const mostLocation = 4 << 10
+
 // setHeaders sets the headers of an answer, its length excepted.
 func (a *answer) setHeaders(status int) {
 	header := a.c.Response().Header()
@@ -27,7 +31,9 @@ func (a *answer) setHeaders(status int) {
 		set(1, "Vary", "Accept, Prefer, Range")
 	}
 	if request.Action == query.Read {
-		set(2, "Content-Location", a.contentLocation())
+		if location := a.contentLocation(); len(location) <= mostLocation {
+			set(2, "Content-Location", location)
+		}
 	}
 	for _, renamed := range a.statement.Renamed {
 		header.Add("Warning", `299 - "Addressing the embedded resource '`+headerText(renamed.Relation)+

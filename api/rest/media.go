@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"basalt/query"
@@ -162,7 +163,11 @@ func (h *Handler) choose(p *planner, list []accepted, statement *compiled, reque
 	for i := range list {
 		wanted[i] = list[i].mediaType()
 	}
-	return format{}, notAcceptable(strings.Join(wanted, ", "))
+	e := notAcceptable(strings.Join(wanted, ", "))
+	if !o.plans && slices.ContainsFunc(list, func(a accepted) bool { return a.plan != nil }) {
+		e.Hint = text("The operator can allow plans with --rest-plan.")
+	}
+	return format{}, e
 }
 
 // match gives the format in which a media range can be had.
@@ -260,6 +265,6 @@ func (c *compiled) gives(typeName string) bool {
 	return c.routine.Returns.Underlying().Name == catalog.Name{Schema: "pg_catalog", Name: typeName}
 }
 
-func notAcceptable(wanted string) error {
+func notAcceptable(wanted string) *Error {
 	return failure(http.StatusNotAcceptable, "PGRST107", "None of these media types are available: "+wanted)
 }

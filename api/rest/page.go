@@ -28,6 +28,19 @@ func takeCursor(raw string) (rest string, cursor *query.Cursor, err error) {
 	return rest, cursor, err
 }
 
+// hintAtPages adds to a refusal of a query string that it holds a cursor without the preference which makes it one.
+func hintAtPages(err error, request *query.Request, raw string) error {
+	if request.Action != query.Read || request.Prefer.Page == query.PageKeyset {
+		return err
+	}
+	if _, cursor, broken := takeCursor(raw); cursor == nil || broken != nil {
+		return err
+	}
+	e := translate(err, false)
+	e.Hint = text("The parameter after continues a page only with Prefer: page=keyset.")
+	return e
+}
+
 // page is what is known of the page after the one in an answer.
 type page struct {
 	last []query.CursorValue // of the last row of a full page

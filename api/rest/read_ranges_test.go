@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"strings"
 	"testing"
 
 	"basalt/api"
@@ -52,6 +53,10 @@ func TestRangesOfRowsAndTotals(t *testing.T) {
 		{name: "the canonical address", path: "sack?select=id&limit=1&id=lt.9&id=gt.1&order=id", status: 200, want: `[{"id":2}]`,
 			header: []string{"Content-Location: /sack?id=lt.9&id=gt.1&limit=1&order=id&select=id"}},
 		{name: "a schema that was asked for is told", path: "sack?limit=0", headers: []string{"Accept-Profile: public"}, status: 200, want: `[]`, header: []string{"Content-Profile: public"}},
+		{name: "an address that is as long as a header may be", path: "sack?select=id&id=in.(2" + strings.Repeat(",2", 1000) + ")", status: 200, want: `[{"id":2}]`,
+			header: []string{"Content-Location: any"}},
+		{name: "an address that is longer than clients take", path: "sack?select=id&id=in.(2" + strings.Repeat(",2", 1100) + ")", status: 200, want: `[{"id":2}]`,
+			header: []string{"Content-Location:", "Content-Range: 0-0/*"}},
 		{name: "no question mark without parameters", method: "HEAD", path: "sack", status: 200, header: []string{"Content-Location: /sack"}},
 	})
 }

@@ -86,6 +86,7 @@ func TestReadingAnswersWithRangesCountsAndHeaders(t *testing.T) {
 		{name: "a value of the wrong type", path: "book?id=eq.x", status: 400, has: []string{`"code":"22P02"`}},
 		{name: "a table without privileges", path: "closed", status: 401, has: []string{`"code":"42501"`}, header: []string{"WWW-Authenticate: Bearer"}},
 		{name: "a deeper path", path: "book/1", status: 404, want: refusal("PGRST125", "Invalid path specified in request URL", "", "")},
+		{name: "a path that begins twice", path: "rest/v1/book", status: 404, want: refusal("PGRST125", "Invalid path specified in request URL", "", "Paths begin behind /rest/v1.")},
 		{name: "an unknown method", method: "TRACE", path: "book", status: 405, want: refusal("PGRST117", "Unsupported HTTP method: TRACE", "", "")},
 		{name: "a semicolon separates parameters", path: "book?select=id;id=eq.2", status: 200, want: `[{"id":2}]`},
 		{name: "an escaped semicolon is a character", path: "book?select=id&title=eq.a%3Bb", status: 200, want: `[]`},

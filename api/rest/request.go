@@ -47,7 +47,7 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 		}
 	}
 	if err := q.Parse(raw, options); err != nil {
-		return nil, nil, err
+		return nil, nil, hintAtPages(err, request, raw)
 	}
 	if request.Action == query.Put {
 		q.Columns, q.HasColumns = nil, false // a row is put as a whole
@@ -248,7 +248,11 @@ func decodePath(raw string) (string, error) {
 	path, err := url.PathUnescape(raw)
 	name := strings.TrimPrefix(strings.TrimPrefix(raw, "/"), "rpc/")
 	if err != nil || !isText(path) || strings.Contains(name, "/") {
-		return "", failure(http.StatusNotFound, "PGRST125", "Invalid path specified in request URL")
+		e := failure(http.StatusNotFound, "PGRST125", "Invalid path specified in request URL")
+		if strings.HasPrefix(name, "rest/v1/") { // in a batch, or by a client that adds it to its address
+			e.Hint = text("Paths begin behind /rest/v1.")
+		}
+		return "", e
 	}
 	return path, nil
 }

@@ -19,6 +19,7 @@ const (
 type Error struct {
 	Code    string
 	Message string
+	Details string // what is wrong with it, where the message alone leaves that open
 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }

@@ -177,7 +177,9 @@ func readClaims(o object, rules Rules, now time.Time) (*Claims, *Error) {
 	case refusal != nil:
 		return nil, refusal
 	case !found:
-		return nil, badClaims("Parsing claims failed")
+		e := badClaims("Parsing claims failed")
+		e.Details = "The claim exp, the end of the token in seconds since 1970, is missing"
+		return nil, e
 	}
 	notBefore, hasNotBefore, refusal := timeClaim(o, "nbf")
 	if refusal != nil {

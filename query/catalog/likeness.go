@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"iter"
 	"math/bits"
 	"strings"
 	"unicode/utf8"
@@ -38,6 +39,15 @@ func (c *Catalog) Similar(schema string, kind Kind, name string) (string, bool) 
 		for _, r := range s.relations {
 			best.offer(r.Name.Name)
 		}
+	}
+	return best.found, best.found != ""
+}
+
+// MostLike finds the candidate that is most like a name, if any is like it enough. The first wins among equals.
+func MostLike(name string, candidates iter.Seq[string]) (string, bool) {
+	best := newNearest(name, minLikeness)
+	for candidate := range candidates {
+		best.offer(candidate)
 	}
 	return best.found, best.found != ""
 }

@@ -62,7 +62,11 @@ func badEmbedOperator(name string) error {
 }
 
 func aggregatesNotAllowed() error {
-	return &Error{Code: "PGRST123", Message: "Use of aggregate functions is not allowed"}
+	return &Error{
+		Code:    "PGRST123",
+		Message: "Use of aggregate functions is not allowed",
+		Hint:    "The operator can allow them with --rest-aggregates.",
+	}
 }
 
 func tooComplex() error {
