@@ -111,7 +111,11 @@ func (t *together) finishAnswer() error {
 		t.answer = *t.operations[0].recorder
 		return nil
 	}
-	var list []byte
+	size := len("[]")
+	for _, o := range t.operations {
+		size += o.recorder.itemSize()
+	}
+	list := make([]byte, 0, size)
 	for i, o := range t.operations {
 		separator := byte(',')
 		if i == 0 {
@@ -120,7 +124,7 @@ func (t *together) finishAnswer() error {
 		list = o.recorder.appendItem(append(list, separator))
 		o.recorder.body = nil
 	}
-	if list == nil {
+	if len(list) == 0 {
 		list = append(list, '[')
 	}
 	list = append(list, ']')
@@ -155,11 +159,14 @@ func (t *together) readOperations(body []byte) error {
 		if err := decoder.Decode(&from); err != nil {
 			return o.about(notABatch(strings.TrimPrefix(err.Error(), "json: ")))
 		}
+		if references += len(from.Refs); references > maxReferences {
+			return o.about(tooManyReferences())
+		}
 		if err := o.read(&from, t.context.Request()); err != nil {
 			return o.about(err)
 		}
-		if references += len(o.marks) + len(from.Refs); references > maxReferences {
-			return o.about(notABatch(fmt.Sprintf("There are more than %d references.", maxReferences)))
+		if references += len(o.marks); references > maxReferences {
+			return o.about(tooManyReferences())
 		}
 		t.want(o)
 	}
@@ -170,6 +177,10 @@ func (t *together) readOperations(body []byte) error {
 		return notABatch("There is more behind the array.")
 	}
 	return nil
+}
+
+func tooManyReferences() *Error {
+	return notABatch(fmt.Sprintf("There are more than %d references.", maxReferences))
 }
 
 func notABatch(details string) *Error {
@@ -229,6 +240,9 @@ func (o *operation) readHeader(from *batchOperation, outer *http.Request) error 
 		if !slices.Contains(batchHeaders[:], canonical) {
 			return notABatch(fmt.Sprintf("An operation cannot have the header %q of its own.", clip(name)))
 		}
+		if o.header[canonical] != nil { // which of them counts would be chance
+			return notABatch(fmt.Sprintf("An operation has the header %q twice.", clip(name)))
+		}
 		if err := o.setHeader(canonical, value); err != nil {
 			return err
 		}
@@ -285,5 +299,5 @@ func (t *together) take(o *operation) {
 	if t.values == nil {
 		t.values = map[string]json.RawMessage{}
 	}
-	wanted.find(o.recorder.appendBody(nil), func(leaf string, value json.RawMessage) { t.values[leaf] = value })
+	wanted.find(o.recorder.json(), func(leaf string, value json.RawMessage) { t.values[leaf] = value })
 }

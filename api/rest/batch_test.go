@@ -206,6 +206,7 @@ func TestABatchThatCannotBeDoneIsRefused(t *testing.T) {
 		{"an unknown member", `[{"method":"GET","path":"/orders","when":1}]`, 400, "BSLT100", 0, "when"},
 		{"no path", `[{"method":"GET"}]`, 400, "BSLT100", 0, "path"},
 		{"no method", `[{"path":"/orders"}]`, 400, "BSLT100", 0, "method"},
+		{"a header twice", `[{"method":"GET","path":"/orders","headers":{"accept":"text/csv","Accept":"application/json"}}]`, 400, "BSLT100", 0, "twice"},
 		{"an unknown method", `[{"method":"BREW","path":"/orders"}]`, 405, "PGRST117", 0, ""},
 		{"a batch in a batch", `[{"method":"POST","path":"/","body":[]}]`, 404, "PGRST125", 0, ""},
 		{"a header that is not an operation's", `[{"method":"GET","path":"/orders","headers":{"authorization":"Bearer x"}}]`, 400, "BSLT100", 0, "authorization"},

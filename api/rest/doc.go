@@ -190,12 +190,13 @@
 // SQL sees each operation as a request of its own: request.method, request.path and what it sets itself are those of
 // the operation; triggers that are deferred to the commit see the last one's. A batch takes one round trip to PostgreSQL,
 // and one more behind each operation whose values another needs. Its COMMIT rides along unless an answer might still
-// turn out to be an error: one that is bounded, counted against max-affected, or decided about by functions.
+// turn out to be an error: one that shows rows, is counted against max-affected, or is decided about by functions.
 //
 //	refusal                                                      status and code
 //	the body is not a batch, or beyond a bound                   400 BSLT100
 //	a reference that cannot be used                              400 BSLT101
-//	answers beyond --answer-memory                               413 54000
+//	answers, and copies of them by references, that              413 54000
+//	together are beyond --answer-memory
 //	longer than --statement-timeout as a whole                   500 57014
 //
 //	feature                                                      proved by
@@ -203,7 +204,7 @@
 //	all or nothing                                               TestABatchWithAFailureAtAnyPlaceLeavesNothing
 //	references                                                   TestOperationsUseWhatEarlierOnesReturned
 //	refusals, with the index                                     TestABatchThatCannotBeDoneIsRefused
-//	bounds                                                       TestTheAnswersOfABatchAreBoundedTogether
+//	bounds                                                       TestTheAnswersOfABatchAreBoundedTogether TestABatchThatIsTooLargeToBeAnsweredDoesNothing
 //	row-level security                                           TestPoliciesHoldForRandomRequests TestNoAnswerHoldsASecretOfAnother
 //
 // # Idempotency keys

@@ -56,7 +56,7 @@ type mark struct {
 func markReferences(raw string, index int) (marked string, marks []mark, err error) {
 	const opening = "{$/"
 	var b strings.Builder
-	for {
+	for len(marks) <= maxReferences {
 		start := strings.Index(raw, opening)
 		if start < 0 {
 			b.WriteString(raw)
@@ -80,6 +80,7 @@ func markReferences(raw string, index int) (marked string, marks []mark, err err
 		b.WriteString(m.text)
 		raw = raw[start+length+1:]
 	}
+	return "", marks, nil // which is refused for their number
 }
 
 // setMarks puts values in the place of the marks in a parsed query, where they are values whatever they hold. Without

@@ -173,11 +173,12 @@ func (t *together) restart() {
 
 // resolve prepares an operation anew, with the values that its references lead to.
 func (t *together) resolve(o *operation) error {
-	missing := ""
+	missing, size := "", 0
 	look := func(reference string) {
 		if t.values[reference] == nil {
 			missing = reference
 		}
+		size += len(t.values[reference])
 	}
 	for i := range o.marks {
 		look(o.marks[i].reference.text)
@@ -185,6 +186,10 @@ func (t *together) resolve(o *operation) error {
 	o.places.eachLeaf(look)
 	if missing != "" {
 		return absent(missing)
+	}
+	// A large value that many references lead to becomes many copies of it.
+	if err := t.hold(size); err != nil {
+		return err
 	}
 	return t.prepare(o, t.values)
 }
@@ -241,7 +246,7 @@ func (e *exchange) send(run func(...*store.Flight) error) error {
 func (t *together) finishAll(operations []*operation) error {
 	for _, o := range operations {
 		if !o.finished {
-			if err := o.finish(); err != nil {
+			if err := t.finish(o); err != nil {
 				return o.about(err)
 			}
 		}
