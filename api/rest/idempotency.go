@@ -55,7 +55,8 @@ var (
 		SQL:     `select basalt.keep_idempotent_answer($1, $2, $3, $4, $5)`,
 		Formats: []int16{1, 0, 0, 0, 1},
 	}
-	recallStatement = &sql.Statement{
+	deferredStatement = &sql.Statement{SQL: `set constraints all immediate`}
+	recallStatement   = &sql.Statement{
 		SQL: `select request, status, headers, body
 from basalt.idempotent_answer($1, $2)`,
 		Formats: []int16{1, 0},

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -122,6 +121,8 @@ func (t *together) work(tx *store.Tx) error {
 		}
 		return t.finishAnswer()
 	}
+	// What is deferred to the commit runs before the server's own flight, and sees what the last operation has left.
+	e.add(nil, &store.Flight{Continues: true, Steps: []store.Step{{Statement: deferredStatement}}})
 	if err := e.send(tx.Run); err != nil {
 		return err
 	}
@@ -132,20 +133,7 @@ func (t *together) work(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	// What is deferred to the commit runs as the last operation, and not as the server.
-	return tx.Commit(kept, &store.Flight{Session: t.lastSession()})
-}
-
-// lastSession is that of the last operation which PostgreSQL has seen, without what ran before it.
-func (t *together) lastSession() store.Session {
-	for _, o := range slices.Backward(t.operations) {
-		if len(o.flight.Steps) > 0 {
-			session := o.flight.Session
-			session.Before = nil
-			return session
-		}
-	}
-	return store.Session{}
+	return tx.Commit(kept)
 }
 
 // send sends an answer to the whole.
@@ -230,8 +218,11 @@ func (e *exchange) send(run func(...*store.Flight) error) error {
 		if !errors.As(err, &failed) {
 			return err
 		}
-		if o := e.owners[failed.Flight]; o != nil {
+		switch o := e.owners[failed.Flight]; {
+		case o != nil:
 			return o.about(failed.Err)
+		case e.flights[failed.Flight].Continues:
+			return failed.Err
 		}
 		return &claimError{failed.Err}
 	}
