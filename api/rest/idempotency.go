@@ -120,9 +120,6 @@ func (t *together) runOnce(path string, body []byte) error {
 		if claim.timedOut() {
 			break
 		}
-		if !claim.taken() {
-			return err
-		}
 	}
 	e := failure(http.StatusConflict, codeUnderWay, "The first request with this Idempotency-Key has not ended yet")
 	return e.retryAfter()
@@ -222,7 +219,7 @@ func notNull(b []byte) []byte {
 	return b
 }
 
-// claimError is what became of the claim.
+// claimError is what became of the claim, at the latest when the answer is kept for it.
 type claimError struct{ err error }
 
 func (e *claimError) Error() string { return "claim an Idempotency-Key: " + e.err.Error() }

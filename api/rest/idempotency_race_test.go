@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -83,5 +84,42 @@ func TestOneOfManyRequestsWithAKeyIsDone(t *testing.T) {
 		if orders, keys := count(t, s, "orders"), count(t, s, "basalt.idempotency_keys"); orders != 1 || keys != 1 {
 			t.Errorf("with %d connections: %d orders, %d keys", pool, orders, keys)
 		}
+	}
+}
+
+// A stricter isolation than usual lets the cleaning of others fail a claim. Nothing was done by then, so it is tried
+// again.
+func TestAClaimThatCannotBeSerializedIsTriedAgain(t *testing.T) {
+	s := startOnce(t, nil)
+	do := func() *apitest.Answer {
+		return s.Do(t, "POST", "/rest/v1/rpc/strictly", `{"name":"ada"}`, key("k"), s.Service())
+	}
+	if answer := do(); answer.Status != 200 {
+		t.Fatalf("%d %s", answer.Status, answer.Body)
+	}
+	s.Database.Exec(t, `update basalt.idempotency_keys set expires_at = now() - interval '1 minute'`)
+	tx, err := s.Database.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(context.WithoutCancel(t.Context()))
+	if _, err := tx.Exec(t.Context(), `delete from basalt.idempotency_keys`); err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	group.Go(func() {
+		if answer := do(); answer.Status != 200 || answer.Header.Get(replayed) != "" {
+			t.Errorf("%d %s", answer.Status, answer.Body)
+		}
+	})
+	apitest.Until(t, "it waits", func() bool {
+		return count(t, s, "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
+	})
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	group.Wait()
+	if n := count(t, s, "orders"); n != 2 {
+		t.Errorf("%d orders", n)
 	}
 }

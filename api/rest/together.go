@@ -133,7 +133,12 @@ func (t *together) work(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	return tx.Commit(kept)
+	err = tx.Commit(kept)
+	var failed *store.FlightError
+	if errors.As(err, &failed) {
+		return &claimError{failed.Err}
+	}
+	return err
 }
 
 // send sends an answer to the whole.
