@@ -64,6 +64,10 @@ func TestABatchThatIsTooLargeToBeAnsweredDoesNothing(t *testing.T) {
 			})
 		}
 	}
+	head := `,{"method":"HEAD","path":"/rpc/controls?n=300000","prefer":"count=exact"}`
+	if _, answers := batch(t, s, "["+insert+head+`]`, s.Service()); answers == nil || answers[1].Headers["content-range"] != "0-0/1" || string(answers[1].Body) != "null" {
+		t.Errorf("a head is not answered: %v", answers)
+	}
 	if _, answers := batch(t, s, "["+insert+`,{"method":"DELETE","path":"/notes?note->>0=eq.{$/0/body/0/a}"}]`, s.Service()); answers == nil {
 		t.Error("what is not too large is refused")
 	}

@@ -145,7 +145,7 @@ create trigger told before insert on t for each row execute function on_insert()
 			header: []string{"X-One: 1", "Set-Cookie: a=b, c=d"}},
 		{name: "a status", method: "POST", path: "rpc/say", body: say("", "202"), status: 202, want: "1"},
 		{name: "headers that frame the answer are the server's", method: "POST", path: "rpc/say",
-			body: say(`[{"Transfer-Encoding":"gzip"},{"content-length":"0"},{"Connection":"close"},{"Trailer":"X-A"},{"Trailer:X-A":"b"},{"X-One":"1"}]`, ""),
+			body:   say(`[{"Transfer-Encoding":"gzip"},{"content-length":"0"},{"Connection":"close"},{"Trailer":"X-A"},{"Trailer:X-A":"b"},{"X-One":"1"}]`, ""),
 			status: 200, want: "1", header: []string{"X-One: 1", "Transfer-Encoding:", "Content-Length: 1", "Connection:", "Trailer:"}},
 		{name: "headers of our own are replaced", method: "POST", path: "rpc/say", body: say(`[{"Content-Type":"text/weird"},{"Vary":"X"},{"Proxy-Status":"p"}]`, ""), status: 200, want: "1",
 			header: []string{"Content-Type: text/weird", "Vary: X, Accept-Encoding", "Proxy-Status: p"}},

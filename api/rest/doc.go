@@ -205,6 +205,7 @@
 //	references                                                   TestOperationsUseWhatEarlierOnesReturned
 //	refusals, with the index                                     TestABatchThatCannotBeDoneIsRefused
 //	bounds                                                       TestTheAnswersOfABatchAreBoundedTogether TestABatchThatIsTooLargeToBeAnsweredDoesNothing
+//	sessions, lost connections                                   TestABatchLeavesNothingInItsSession TestABatchThatLosesItsConnectionMayBeSentAgain
 //	row-level security                                           TestPoliciesHoldForRandomRequests TestNoAnswerHoldsASecretOfAnother
 //
 // # Idempotency keys
@@ -231,8 +232,10 @@
 //	every kind of write is done once                             TestARequestThatIsSentAgainIsDoneOnce
 //	keys of one caller and one request                           TestAKeyIsForOneRequestOfOneCaller
 //	failures may be sent again                                   TestARequestThatFailedMayBeSentAgain
-//	repetitions wait                                             TestRepetitionsThatComeEarlyWaitForTheFirst
-//	answers expire                                               TestKeptAnswersExpire
+//	repetitions wait                                             TestRepetitionsThatComeEarlyWaitForTheFirst TestOneOfManyRequestsWithAKeyIsDone
+//	answers expire                                               TestKeptAnswersExpire TestExpiredKeysThatAreTakenAgainDoNotDeadlock
+//	claims of any isolation                                      TestAClaimThatCannotBeSerializedIsTriedAgain
+//	deferred triggers                                            TestDeferredTriggersSeeTheLastOperationWithAKeyToo
 //	the table is out of reach                                    TestNoRoleOfTheAPIReachesTheKeptAnswers
 //
 // # Differences from PostgREST
