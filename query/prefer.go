@@ -68,6 +68,8 @@ func (p *Preferences) take(preference string, seen *preferencesSeen) bool {
 		return choose(&p.Handling, value, handlingNames[:])
 	case "tx":
 		return choose(&p.Transaction, value, transactionNames[:])
+	case "page":
+		return choose(&p.Page, value, pageNames[:])
 	case "timezone":
 		if !seen.timeZone {
 			seen.timeZone, p.TimeZone = true, value
@@ -94,6 +96,7 @@ var (
 	missingNames     = [...]string{MissingNull: "null", MissingDefault: "default"}
 	handlingNames    = [...]string{HandlingStrict: "strict", HandlingLenient: "lenient"}
 	transactionNames = [...]string{TransactionCommit: "commit", TransactionRollback: "rollback"}
+	pageNames        = [...]string{PageKeyset: "keyset"}
 )
 
 // choose sets a preference that is not set yet and says whether the value is one of its names.
@@ -133,6 +136,9 @@ func (p *Preferences) AppendApplied(dst []byte, action Action, conflictTarget bo
 		add("return", returnNames[p.Return])
 	}
 	add("count", countNames[p.Count])
+	if action == Read {
+		add("page", pageNames[p.Page])
+	}
 	add("tx", transactionNames[p.Transaction])
 	add("handling", handlingNames[p.Handling])
 	add("timezone", p.TimeZone)

@@ -8,6 +8,7 @@ type Preferences struct {
 	Missing     MissingPreference
 	Handling    HandlingPreference
 	Transaction TransactionPreference
+	Page        PagePreference
 	TimeZone    string // "" when none
 	MaxAffected int64  // -1 when none
 	// Invalid are the preferences that are not known, for handling=strict.
@@ -80,4 +81,13 @@ const (
 	TransactionUnset TransactionPreference = iota
 	TransactionCommit
 	TransactionRollback
+)
+
+// PagePreference is page=…, which is our own.
+type PagePreference byte
+
+// The values of page=.
+const (
+	PageUnset PagePreference = iota
+	PageKeyset
 )

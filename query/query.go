@@ -32,6 +32,10 @@ type Request struct {
 	// Limit and Offset of the top level after Range header, limit=, offset= and the server's maximum were brought
 	// together; Limit < 0 means none.
 	Limit, Offset int64
+	// Cursor is where a page begins (page=keyset), nil for the first one.
+	Cursor *Cursor
+	// One says that a write must give back exactly one row: it is answered by one object.
+	One bool
 	// Returning says that the rows written are wanted back (return=representation, or the key for headers-only).
 	Returning Returning
 	// MaxRows caps every embed that asks for more or names no limit; 0 means no cap.
@@ -46,7 +50,7 @@ type Request struct {
 // limit for a tenth of all rows, finds a plan for that too dear to keep and plans at each execution. It is 0 for none,
 // which goes for requests with conditions too: for their values a plan of its own each time is worth its price.
 func (r *Request) Ceiling() int64 {
-	if r.Action != Read || r.Limit <= 0 || r.Limit > maxCeiling || r.Offset > 0 || len(r.Query.Where) > 0 {
+	if r.Action != Read || r.Prefer.Page != PageUnset || r.Limit <= 0 || r.Limit > maxCeiling || r.Offset > 0 || len(r.Query.Where) > 0 {
 		return 0
 	}
 	return 1 << bits.Len64(uint64(r.Limit-1))

@@ -7,8 +7,13 @@ import "encoding/binary"
 func (r *Request) AppendShape(dst []byte) []byte {
 	dst = append(dst, byte(r.Action), byte(r.Returning),
 		byte(r.Prefer.Count), byte(r.Prefer.Resolution), byte(r.Prefer.Missing),
-		flag(r.Limit >= 0)|flag(r.Offset > 0)<<1|flag(r.Payload != nil)<<2)
+		flag(r.Limit >= 0)|flag(r.Offset > 0)<<1|flag(r.Payload != nil)<<2|
+			flag(r.Prefer.Page == PageKeyset)<<3|flag(r.Cursor != nil)<<4|
+			flag(r.One)<<5|flag(r.Prefer.LimitsAffected(r.Action))<<6|flag(r.Limit == 0)<<7)
 	dst = binary.AppendUvarint(dst, uint64(r.Ceiling()))
+	if r.Cursor != nil {
+		dst = r.Cursor.appendShape(dst)
+	}
 	dst = appendString(dst, r.Schema)
 	dst = appendString(dst, r.Target)
 	if r.Payload != nil {

@@ -48,6 +48,7 @@ func catalogQueries(raw *catalog.Raw) []catalogQuery {
 				RowType: r.oid(),
 				Comment: r.text(),
 				Events:  r.int32(),
+				Parent:  r.bool(),
 			})
 		}},
 		{"columns", func(r *rowReader) {

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,12 +13,17 @@ import (
 	"basalt/query/catalog"
 	"basalt/query/pgjson"
 	"basalt/query/plan"
+	"basalt/query/sql"
 	"basalt/store"
 )
 
 // streamAfter is how much of a read's answer is held back before its first byte leaves. Up to here Content-Range
 // is exact and an error still gets its own answer; beyond it memory stays constant.
 const streamAfter = 1 << 20
+
+// eagerAfter is the same for one object a line: who asks for that takes each line as it comes, and does not look at
+// Content-Range.
+const eagerAfter = 32 << 10
 
 // keepBuffer is the largest buffer that is kept for another answer: what streamAfter may grow to.
 const keepBuffer = 2 * streamAfter
@@ -41,6 +47,7 @@ type answer struct {
 	streamed bool
 	total    counter
 	estimate estimate
+	page     page
 	settings responseSettings
 	list     []store.Step
 	// held counts the bytes of all answers that are held back together; nil for an answer of its own.
@@ -95,20 +102,36 @@ func (a *answer) steps(c *catalog.Catalog) ([]store.Step, error) {
 func (a *answer) check() func() error {
 	strict := a.request.Prefer.LimitsAffected(a.request.Action)
 	put := a.request.Action == query.Put
-	if a.request.Action == query.Read || (!a.singular() && !strict && !put && !a.mayOverflow()) {
+	counts := (a.singular() || strict || put) && !a.statement.Guarded
+	if a.request.Action == query.Read || !counts && !a.mayOverflow() {
 		return nil
 	}
-	return func() error {
-		if put && a.rows != 1 {
-			return plan.PutMismatch() // the statement lets no row through but the one that the filters name
-		}
-		if strict && a.rows > a.request.Prefer.MaxAffected {
-			e := failure(http.StatusBadRequest, "PGRST124", "Query result exceeds max-affected preference constraint")
-			e.Details = text(fmt.Sprintf("The query affects %d rows", a.rows))
-			return e
-		}
-		return a.checkSingular()
+	return a.checkRows
+}
+
+// checkRows refuses a number of rows that must not be written.
+func (a *answer) checkRows() error {
+	if a.request.Action == query.Put && a.rows != 1 {
+		return plan.PutMismatch() // the statement lets no row through but the one that the filters name
 	}
+	if a.request.Prefer.LimitsAffected(a.request.Action) && a.rows > a.request.Prefer.MaxAffected {
+		e := failure(http.StatusBadRequest, "PGRST124", "Query result exceeds max-affected preference constraint")
+		e.Details = text(fmt.Sprintf("The query affects %d rows", a.rows))
+		return e
+	}
+	return a.checkSingular()
+}
+
+// explain turns the error of a statement that has counted its rows itself into the refusal that it stands for.
+func (a *answer) explain(err error) error {
+	if !a.statement.Guarded {
+		return err
+	}
+	if rows, ok := sql.Miscounted(err); ok {
+		a.rows = rows
+		return cmp.Or(a.checkRows(), err)
+	}
+	return err
 }
 
 // mayOverflow says that a write's answer may become larger than what is held back: then its transaction must not have
@@ -117,7 +140,10 @@ func (a *answer) mayOverflow() bool {
 	if a.request.Returning != query.ReturnRows || a.statement.ReadOnly || a.statement.Single || a.statement.Void {
 		return false
 	}
-	return a.request.Action != query.Insert || a.request.Payload.Rows > 1
+	if a.format.through != nil {
+		return true // nobody knows what a handler makes of a row
+	}
+	return !a.statement.AtMostOne && !(a.statement.Guarded && a.request.One)
 }
 
 // singular says that exactly one row must come or be written, shown or not.
@@ -144,6 +170,7 @@ func (a *answer) Begin(columns store.Columns) error {
 		a.buffer = *a.pooled
 	}
 	a.buffer, a.rows, a.inserted, a.keys = a.buffer[:0], 0, 0, a.keys[:0]
+	a.page = page{}
 	encoder, err := a.statement.bind(a.planner, columns, &a.h.zones)
 	if err != nil {
 		return stale(err)
@@ -176,6 +203,9 @@ func (a *answer) wrapped() bool {
 
 // Row implements store.Sink.
 func (a *answer) Row(values [][]byte) error {
+	if a.statement.Page != nil && a.rows == a.request.Limit {
+		return a.page.end(values)
+	}
 	a.rows++
 	hidden := len(a.statement.Hidden)
 	if err := a.takeHidden(values[:hidden]); err != nil {
@@ -196,34 +226,78 @@ func (a *answer) Row(values [][]byte) error {
 	return a.spill()
 }
 
-// spill sends what is held once there is much of it. Only reads may: a write's answer waits for its commit.
+// spill sends what is held once there is much of it, or refuses to hold more.
 func (a *answer) spill() error {
 	if a.held != nil {
 		return a.checkHeld()
 	}
-	if a.request.Action != query.Read || a.singular() || a.planner.catalog.SetsResponse {
-		if int64(len(a.buffer)) > a.h.options.AnswerMemory {
-			e := failure(http.StatusRequestEntityTooLarge, "54000", "The answer is larger than the server holds back until a transaction has ended")
-			// The commit rides in the same flight, and may be done before the answer has grown too large.
-			hint := "Ask for fewer rows or columns, or use Prefer: return=minimal"
-			if a.request.Action != query.Read && !a.mayOverflow() {
-				hint = "What was asked for may have been done. " + hint
-			}
-			e.Hint = text(hint)
-			return e
+	held := len(a.buffer)
+	switch {
+	case held < eagerAfter:
+		return nil
+	case !a.streams():
+		if int64(held) > a.h.options.AnswerMemory && !a.showsOne() {
+			return a.tooLarge()
 		}
 		return nil
-	}
-	if len(a.buffer) < streamAfter {
+	case held < a.streamAfter():
 		return nil
+	case a.streamed:
+		return a.flush()
 	}
-	if !a.streamed {
-		a.streamed = true
-		status := a.status()
-		a.setHeaders(status)
-		a.c.Response().WriteHeader(status)
+	a.streamed = true
+	status := a.status()
+	a.setHeaders(status)
+	a.c.Response().WriteHeader(status)
+	if err := a.flush(); err != nil || a.c.Request().Method == http.MethodHead {
+		return err
 	}
-	return a.flush()
+	// What compresses would keep the beginning to itself otherwise.
+	return http.NewResponseController(a.c.Response().Writer).Flush()
+}
+
+// streams says that rows may leave before the transaction has ended: of what only reads, when nothing about the answer
+// depends on the rows that are still to come, and there is more than one value.
+func (a *answer) streams() bool {
+	return a.reads() && !a.singular() && !a.statement.Single && a.statement.Page == nil && !a.request.Prefer.LimitsAffected(a.request.Action)
+}
+
+// showsOne says that a write has one row to show at most, whose commit rides in the same flight. It is answered
+// whatever its size: it was done, and the row has come as a whole already.
+func (a *answer) showsOne() bool {
+	return a.request.Action != query.Read && a.request.Action != query.Call && !a.mayOverflow()
+}
+
+// reads says that the transaction is a read-only one.
+func (a *answer) reads() bool {
+	return a.request.Action == query.Read || a.statement.ReadOnly ||
+		a.request.Action == query.Call && a.c.Request().Method != http.MethodPost
+}
+
+// streamAfter is how much is held back before the first byte leaves. Where functions may have a say in status and
+// headers, that is as much as may be held at all.
+func (a *answer) streamAfter() int {
+	switch {
+	case a.planner.catalog.SetsResponse && !a.streamed:
+		return max(int(a.h.options.AnswerMemory), eagerAfter)
+	case a.format.media == mediaNDJSON:
+		return eagerAfter
+	}
+	return streamAfter
+}
+
+func (a *answer) tooLarge() error {
+	e := failure(http.StatusRequestEntityTooLarge, "54000", "The answer is larger than the server holds back until a transaction has ended")
+	// The commit rides in the same flight, and may be done before the answer has grown too large.
+	hint := "Ask for fewer rows or columns, or use Prefer: return=minimal"
+	switch {
+	case a.statement.Page != nil:
+		hint = "Ask for smaller pages, with limit"
+	case !a.reads() && !a.mayOverflow():
+		hint = "What was asked for may have been done. " + hint
+	}
+	e.Hint = text(hint)
+	return e
 }
 
 func (a *answer) flush() error {
@@ -255,6 +329,9 @@ func (a *answer) End(rows int64) error {
 // finish writes the answer of a flight that has committed.
 func (a *answer) finish() error {
 	if a.streamed {
+		if len(a.settings.headers)+len(a.settings.status) > 0 {
+			return errors.New("a function decided about an answer that has begun to leave")
+		}
 		return a.flush()
 	}
 	if err := a.checkSingular(); err != nil {
@@ -276,6 +353,9 @@ func (a *answer) finish() error {
 		a.buffer = append(a.buffer, "null"...)
 	}
 	a.setHeaders(status)
+	if err := a.linkNext(); err != nil {
+		return err
+	}
 	decided.apply(header)
 	if decided.status != 0 {
 		status = decided.status

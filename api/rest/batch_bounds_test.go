@@ -100,18 +100,3 @@ func TestReferencesLeadIntoJSONOfEverySpelling(t *testing.T) {
 		t.Errorf("null in a path: %d %s", answer.Status, answer.Body)
 	}
 }
-
-func TestAnOperationWithReferencesHasNoAddress(t *testing.T) {
-	s := startBounds(t)
-	_, answers := batch(t, s, `[{"method":"POST","path":"/notes?select=id","prefer":"return=representation","body":{"note":1}},
-		{"method":"GET","path":"/notes?select=note&id=eq.{$/0/body/0/id}"},{"method":"GET","path":"/notes?select=note"}]`, s.Service())
-	if answers == nil || string(answers[1].Body) != `[{"note":1}]` {
-		t.Fatalf("%+v", answers)
-	}
-	if location, ok := answers[1].Headers["content-location"]; ok {
-		t.Errorf("it is at %s", location)
-	}
-	if location := answers[2].Headers["content-location"]; location != "/notes?select=note" {
-		t.Errorf("the other is at %q", location)
-	}
-}

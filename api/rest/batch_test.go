@@ -176,6 +176,9 @@ func TestOperationsUseWhatEarlierOnesReturned(t *testing.T) {
 			if got := strings.ReplaceAll(string(answers[len(answers)-1].Body), "\n", ""); got != test.want {
 				t.Errorf("%s\nwant %s", got, test.want)
 			}
+			if place := answers[len(answers)-1].Headers["content-location"]; strings.Contains(test.operations, "{$/") && place != "" {
+				t.Errorf("content-location %s holds what stood for the reference", place)
+			}
 		})
 	}
 }

@@ -165,16 +165,17 @@
 //
 // # Batches
 //
-// POST /rest/v1/ with the media type application/vnd.basalt.batch+json takes a JSON array of up to 100 operations:
+// POST /rest/v1/ with the media type application/vnd.basalt.batch+json takes a JSON array of up to 100 operations. An
+// operation is an object with these members, of which the first two must be there:
 //
-//	{
-//	  "method": "POST",                        any method of the dialect
-//	  "path": "/items?select=sku",             a relation or /rpc/function, with the query as in a URL
-//	  "prefer": "return=representation",
-//	  "headers": {"accept": "text/csv"},       also accept-profile, content-profile, content-type, range, range-unit
-//	  "body": {"sku": "pen", "order_id": null},  JSON; a string where content-type says otherwise
-//	  "refs": {"/order_id": "$/0/body/0/id"}   places in the body (JSON pointers) with what belongs there
-//	}
+//   - method: any method of the dialect
+//   - path: a relation or a function (/rpc/name) with the query, as in a URL
+//   - prefer: the preferences, such as return=representation
+//   - headers: an object of accept, accept-profile, content-profile, content-type, range, range-unit; all others are
+//     those of the batch
+//   - body: any JSON, a string where content-type says otherwise
+//   - refs: an object from places in the body (JSON pointers) to what belongs there, such as
+//     {"/order_id": "$/0/body/0/id"}
 //
 // All run in one transaction, as whoever has sent the batch. The answer is 200 with an array of {"status", "headers",
 // "body"} in the same order; a body that is no JSON is a string, application/octet-stream in base64. If one fails,
@@ -192,21 +193,26 @@
 // and one more behind each operation whose values another needs. Its COMMIT rides along unless an answer might still
 // turn out to be an error: one that shows rows, is counted against max-affected, or is decided about by functions.
 //
-//	refusal                                                      status and code
-//	the body is not a batch, or beyond a bound                   400 BSLT100
-//	a reference that cannot be used                              400 BSLT101
-//	answers, and copies of them by references, that              413 54000
-//	together are beyond --answer-memory
-//	longer than --statement-timeout as a whole                   500 57014
+// Refusals of its own:
 //
-//	feature                                                      proved by
-//	each operation is answered as a request of its own           TestABatchAnswersEachOperationAsItsOwnRequestWouldBe
-//	all or nothing                                               TestABatchWithAFailureAtAnyPlaceLeavesNothing
-//	references                                                   TestOperationsUseWhatEarlierOnesReturned
-//	refusals, with the index                                     TestABatchThatCannotBeDoneIsRefused
-//	bounds                                                       TestTheAnswersOfABatchAreBoundedTogether TestABatchThatIsTooLargeToBeAnsweredDoesNothing
-//	sessions, lost connections                                   TestABatchLeavesNothingInItsSession TestABatchThatLosesItsConnectionMayBeSentAgain
-//	row-level security                                           TestPoliciesHoldForRandomRequests TestNoAnswerHoldsASecretOfAnother
+//   - 400 BSLT100: the body is not a batch, or beyond a bound
+//
+//   - 400 BSLT101: a reference that cannot be used
+//
+//   - 413 54000: answers, and copies of them by references, that together are beyond --answer-memory
+//
+//   - 500 57014: longer than --statement-timeout as a whole
+//
+//     feature                                                      proved by
+//     each operation is answered as a request of its own           TestABatchAnswersEachOperationAsItsOwnRequestWouldBe
+//     all or nothing                                               TestABatchWithAFailureAtAnyPlaceLeavesNothing
+//     references                                                   TestOperationsUseWhatEarlierOnesReturned
+//     refusals, with the index                                     TestABatchThatCannotBeDoneIsRefused
+//     bounds                                                       TestTheAnswersOfABatchAreBoundedTogether TestABatchThatIsTooLargeToBeAnsweredDoesNothing
+//     sessions, lost connections                                   TestABatchLeavesNothingInItsSession TestABatchThatLosesItsConnectionMayBeSentAgain
+//     tx=rollback, the pre-request                                 TestABatchMayBeTriedWithoutKeepingIt TestEachOperationRunsWhatRunsBeforeARequest
+//     definitions that change                                      TestABatchMeetsDefinitionsThatChanged
+//     row-level security                                           TestPoliciesHoldForRandomRequests TestNoAnswerHoldsASecretOfAnother
 //
 // # Idempotency keys
 //
@@ -221,22 +227,40 @@
 // answer is given to the very same request only: somebody who guesses another's key must know its path, headers and body
 // too, and learns no more than that the key is taken. Keys should be random all the same.
 //
-//	refusal                                                      status and code
-//	a key that is malformed or given twice                       400 BSLT200
-//	a key of another request (method, path, query, profile,      422 BSLT201
-//	preferences, media types, body)
-//	the first request has not ended in time                      409 BSLT202
-//	an answer too large to be kept (nothing was done)            413 BSLT203
+// Refusals of its own:
+//
+//   - 400 BSLT200: a key that is malformed or given twice
+//
+//   - 422 BSLT201: a key of another request (method, path, query, profile, preferences, media types, body)
+//
+//   - 409 BSLT202: the first request has not ended in time
+//
+//   - 413 BSLT203: an answer too large to be kept (nothing was done)
+//
+//     feature                                                      proved by
+//     every kind of write is done once                             TestARequestThatIsSentAgainIsDoneOnce
+//     keys of one caller and one request                           TestAKeyIsForOneRequestOfOneCaller
+//     failures may be sent again                                   TestARequestThatFailedMayBeSentAgain
+//     repetitions wait                                             TestRepetitionsThatComeEarlyWaitForTheFirst TestNoRepetitionWaitsForEver TestOneOfManyRequestsWithAKeyIsDone
+//     answers expire                                               TestKeptAnswersExpire TestExpiredKeysThatAreTakenAgainDoNotDeadlock
+//     claims of any isolation                                      TestAClaimThatCannotBeSerializedIsTriedAgain
+//     deferred triggers                                            TestDeferredTriggersSeeTheLastOperationWithAKeyToo
+//     the table is out of reach                                    TestNoRoleOfTheAPIReachesTheKeptAnswers
+//
+// # Beyond the original
 //
 //	feature                                                      proved by
-//	every kind of write is done once                             TestARequestThatIsSentAgainIsDoneOnce
-//	keys of one caller and one request                           TestAKeyIsForOneRequestOfOneCaller
-//	failures may be sent again                                   TestARequestThatFailedMayBeSentAgain
-//	repetitions wait                                             TestRepetitionsThatComeEarlyWaitForTheFirst TestOneOfManyRequestsWithAKeyIsDone
-//	answers expire                                               TestKeptAnswersExpire TestExpiredKeysThatAreTakenAgainDoNotDeadlock
-//	claims of any isolation                                      TestAClaimThatCannotBeSerializedIsTriedAgain
-//	deferred triggers                                            TestDeferredTriggersSeeTheLastOperationWithAKeyToo
-//	the table is out of reach                                    TestNoRoleOfTheAPIReachesTheKeptAnswers
+//	pages by key: Prefer: page=keyset, after, Link               TestPagesByKey TestPagesTogetherAreTheWholeSet
+//	pages in the order of every type, while rows are inserted    TestPagesInTheOrderOfEveryType TestPagesStayTrueWhileRowsAreInserted
+//	a cursor holds nothing but what was shown                    TestACursorShowsNothingOfHiddenRows
+//	pages are held back within bounds                            TestAPageTooLargeToHoldIsRefused
+//	writes of a wrong number of rows undo themselves             TestWritesOfTheWrongNumberOfRowsLeaveNothing
+//	memory for shapes without end                                TestTheMemoryForStatementsIsBounded
+//
+// Answers of what only reads (relations, functions by GET, functions that promise not to write) stream in constant
+// memory once they are larger than a mebibyte, or 32 KiB of one object a line; an error behind the first byte breaks
+// the connection. Where some function sets response.headers or response.status they are held back as far as may be
+// held; a decision behind that breaks the connection too.
 //
 // # Differences from PostgREST
 //

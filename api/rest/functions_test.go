@@ -56,6 +56,10 @@ create function row_of() returns table (a text, b season, c int, d int4range) la
 create function untyped() returns record language sql stable as 'select p.* from project p where id = 1';
 create function untyped_set() returns setof record language sql stable as 'select p.* from project p where id < 3';
 create function one_out(num int, out num_plus_one int) language sql immutable as 'select num + 1';
+create function one_point_out(out p point2) language sql immutable as 'select row(1, 2)::point2';
+create function one_point_inout(inout p point2) language sql immutable as 'select p';
+create function one_point_column() returns table (p point2) language sql immutable as 'select row(1, 2)::point2';
+create function two_points_out(out p point2, out q point2[]) language sql immutable as 'select row(1, 2)::point2, array[row(3, 4)::point2]';
 create function one_json_out(a int, b text, out my_json json) language sql immutable as $$ select json_build_object('a', a, 'b', b) $$;
 create function one_inout(inout num int) language sql immutable as 'select num + 1';
 create function many_out(out j json, out num int, out str text) language sql immutable as $$ select '{"a": 1}'::json, 3, 'four' $$;

@@ -141,7 +141,7 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 	}
 	for plans := 1; ; plans++ {
 		err = h.run(c, p, path, request, formats, principal)
-		if err == nil || plans == mostPlans || !outdated(err) || c.Response().Committed || h.catalogs.Reload(r.Context()) != nil {
+		if err == nil || plans == mostPlans || !outdated(err, request) || c.Response().Committed || h.catalogs.Reload(r.Context()) != nil {
 			return err
 		}
 		planned := p
@@ -199,7 +199,7 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 	}
 	h.clock(c).lap(lapPlan)
 	if err := h.db.Run(c.Request().Context(), &flight); err != nil {
-		return err
+		return a.explain(err)
 	}
 	h.clock(c).lap(lapTransaction)
 	return a.finish()
@@ -214,6 +214,12 @@ func (h *Handler) resolve(r *http.Request, p *planner, request *query.Request, f
 	f, err := h.choose(p, formats, statement, request, r.Header["Accept"])
 	if err != nil {
 		return nil, format{}, err
+	}
+	if writesOne(request, &f) {
+		request.One = true
+		if statement, err = h.compile(p, request); err != nil {
+			return nil, format{}, err
+		}
 	}
 	if f.through != nil && request.Returning == query.ReturnRows {
 		if statement, err = h.compileThrough(p, request, &f); err != nil {

@@ -76,7 +76,7 @@ func (a *answer) contentRange() string {
 	if a.streamed {
 		last = first + a.shown() - 1 // nothing when only the end will tell
 	}
-	if last < first || total == "0" {
+	if last < first || total == "0" || a.request.Cursor != nil { // where a cursor leads to is not counted
 		return "*/" + total
 	}
 	return strconv.FormatInt(first, 10) + "-" + strconv.FormatInt(last, 10) + "/" + total

@@ -104,7 +104,6 @@ func (t *together) prepare(o *operation, values map[string]json.RawMessage) erro
 	}
 	o.answer = h.answers.Get().(*answer)
 	c := t.context.Echo().NewContext(r, o.recorder)
-	c.Response().Writer = o.recorder
 	a := o.answer
 	a.reset(h, c, t.planner, statement, request, f)
 	a.held = &t.held
@@ -147,9 +146,6 @@ func (t *together) finish(o *operation) error {
 	if err := o.finish(); err != nil || !t.batch {
 		return err
 	}
-	if len(o.marks) > 0 {
-		delete(o.recorder.header, "Content-Location") // what a reference stands for is known within the batch only
-	}
 	return o.recorder.toJSON(t.hold)
 }
 
@@ -169,10 +165,18 @@ func (o *operation) finish() error {
 		}
 	}
 	o.finished = true
+	answer := a.finish
 	if a.statement.Nothing {
-		return a.finishEmpty()
+		answer = a.finishEmpty
 	}
-	return a.finish()
+	if err := answer(); err != nil {
+		return err
+	}
+	if len(o.marks) > 0 { // addresses with marks in them lead nowhere
+		o.recorder.header.Del("Content-Location")
+		o.recorder.header.Del("Link")
+	}
+	return nil
 }
 
 // restart forgets what an operation was given by a transaction that does not count.

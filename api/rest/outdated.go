@@ -2,10 +2,12 @@ package rest
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"basalt/query"
 	"basalt/store"
 )
 
@@ -13,11 +15,11 @@ import (
 // steps.
 const mostPlans = 5
 
-// outdated says that a request may have failed because its statement was written for definitions that have changed
-// since: then it is planned again from a new catalog. A failure has undone what the request did. Clients cannot bring
-// these errors about, or each of them would make the server load its catalog: names are looked up in the catalog before
+// outdated says that requests may have failed because a statement of theirs was written for definitions that have
+// changed since: then they are planned again from a new catalog. A failure has undone what they did. Clients cannot
+// bring these errors about, or each of them would make the server load its catalog: names are looked up in the catalog before
 // they reach SQL, and errors within functions say where they come from.
-func outdated(err error) bool {
+func outdated(err error, requests ...*query.Request) bool {
 	var stale *store.StaleError
 	if errors.As(err, &stale) {
 		return true
@@ -30,9 +32,11 @@ func outdated(err error) bool {
 	case "42703", "42P01": // undefined column, table
 		return true
 	case "42804": // a column got another type than the expression that is assigned
-		return true
-	case "42883": // undefined function, not operator: which there are depends on what is compared
-		return strings.HasPrefix(database.Message, "function ")
+		return slices.ContainsFunc(requests, func(r *query.Request) bool { return r.Action != query.Call })
+	case "42883": // undefined function of the request's schema; those of PostgreSQL's own depend on what they are given
+		return slices.ContainsFunc(requests, func(r *query.Request) bool {
+			return strings.HasPrefix(database.Message, "function "+r.Schema+".")
+		})
 	}
 	return false
 }

@@ -17,11 +17,15 @@ import (
 	"basalt/store"
 )
 
-// A planner remembers so many statements, and so much text of them, for a client may invent shapes and one may be a
-// megabyte of SQL. Beyond either some are forgotten.
+// A planner remembers so many statements, and so many bytes of them, for a client may invent shapes and one may be a
+// megabyte of SQL with a thousand columns. Beyond either some are forgotten.
 const (
-	maxCompiled     = 4096
-	maxCompiledText = 64 << 20
+	maxCompiled      = 4096
+	maxCompiledBytes = 64 << 20
+	// What a statement, a parameter and a column of its result take beside their texts.
+	statementBytes = 1 << 10
+	paramBytes     = 96
+	columnBytes    = 256
 )
 
 // planner is a catalog with the statements compiled against it. A new catalog brings a new, empty planner.
@@ -29,7 +33,7 @@ type planner struct {
 	catalog  *catalog.Catalog
 	mu       sync.RWMutex
 	compiled map[string]*compiled // by the shape of their requests
-	text     int                  // bytes of keys and SQL
+	bytes    int                  // of them, roughly
 
 	descriptions descriptions
 }
@@ -43,13 +47,24 @@ type compiled struct {
 	encoder  atomic.Pointer[boundEncoder]
 }
 
-// text is the size of what a statement sends to PostgreSQL.
-func (c *compiled) text() int {
-	size := 0
+// bytes is roughly the memory that a statement takes.
+func (c *compiled) bytes() int {
+	size := statementBytes
 	for _, statement := range [...]*sql.Statement{c.Statement, c.Count, c.Plan} {
 		if statement != nil {
-			size += len(statement.SQL)
+			size += len(statement.SQL) + paramBytes*len(statement.Params)
 		}
+	}
+	if c.Layout != nil {
+		size += columnsBytes(c.Layout.Columns)
+	}
+	return size
+}
+
+func columnsBytes(columns []pgjson.Column) int {
+	size := columnBytes * len(columns)
+	for i := range columns {
+		size += len(columns[i].Key) + len(columns[i].Name) + columnsBytes(columns[i].Members)
 	}
 	return size
 }
@@ -96,6 +111,9 @@ func (h *Handler) compile(p *planner, request *query.Request) (*compiled, error)
 
 // compileThrough finds or makes the statement of a request's shape whose rows go through a function.
 func (h *Handler) compileThrough(p *planner, request *query.Request, f *format) (*compiled, error) {
+	if request.Action == query.Read && request.Prefer.Page != query.PageUnset {
+		return nil, failure(http.StatusBadRequest, query.CodeSyntax, "Prefer: page=keyset cannot be combined with a media type of the database's own")
+	}
 	inner := format{through: f.through}
 	key := request.AppendShape(inner.appendKey(make([]byte, 0, 512)))
 	if statement := p.find(key); statement != nil {
@@ -181,23 +199,23 @@ func (p *planner) remember(key string, statement *compiled) *compiled {
 	if other := p.compiled[key]; other != nil {
 		return other
 	}
-	size := len(key) + statement.text()
-	if len(p.compiled) == maxCompiled || p.text+size > maxCompiledText {
+	size := len(key) + statement.bytes()
+	if len(p.compiled) == maxCompiled || p.bytes+size > maxCompiledBytes {
 		p.forget()
 	}
 	p.compiled[key] = statement
-	p.text += size
+	p.bytes += size
 	return statement
 }
 
-// forget drops an eighth of the statements and of their text.
+// forget drops an eighth of the statements and of their bytes.
 func (p *planner) forget() {
 	for key, statement := range p.compiled {
-		if len(p.compiled) <= maxCompiled*7/8 && p.text <= maxCompiledText*7/8 {
+		if len(p.compiled) <= maxCompiled*7/8 && p.bytes <= maxCompiledBytes*7/8 {
 			return
 		}
 		delete(p.compiled, key)
-		p.text -= len(key) + statement.text()
+		p.bytes -= len(key) + statement.bytes()
 	}
 }
 

@@ -28,16 +28,16 @@ func TestPlannerForgetsStatementsBeyondItsBounds(t *testing.T) {
 				if p.remember(key, statement) != statement || p.find([]byte(key)) != statement {
 					t.Fatalf("statement %d was not kept", i)
 				}
-				if len(p.compiled) > maxCompiled || p.text > maxCompiledText {
-					t.Fatalf("%d statements with %d bytes after %d", len(p.compiled), p.text, i+1)
+				if len(p.compiled) > maxCompiled || p.bytes > maxCompiledBytes {
+					t.Fatalf("%d statements with %d bytes after %d", len(p.compiled), p.bytes, i+1)
 				}
 			}
 			kept := 0
 			for key, statement := range p.compiled {
-				kept += len(key) + statement.text()
+				kept += len(key) + statement.bytes()
 			}
-			if kept != p.text || len(p.compiled) < test.least {
-				t.Errorf("%d statements of %d bytes are kept, %d are counted", len(p.compiled), kept, p.text)
+			if kept != p.bytes || len(p.compiled) < test.least {
+				t.Errorf("%d statements of %d bytes are kept, %d are counted", len(p.compiled), kept, p.bytes)
 			}
 		})
 	}
@@ -48,8 +48,8 @@ func TestPlannerSharesAStatementThatWasCompiledTwice(t *testing.T) {
 	p := &planner{compiled: map[string]*compiled{}}
 	first := &compiled{Statement: &sql.Statement{SQL: "select 1"}}
 	p.remember("a", first)
-	before := p.text
-	if p.remember("a", &compiled{Statement: &sql.Statement{SQL: "select 1"}}) != first || p.text != before {
+	before := p.bytes
+	if p.remember("a", &compiled{Statement: &sql.Statement{SQL: "select 1"}}) != first || p.bytes != before {
 		t.Error("the second one took the place of the first")
 	}
 }

@@ -40,7 +40,13 @@ func (h *Handler) readRequest(r *http.Request, path string, c *catalog.Catalog, 
 			options.IsArgument = arguments(c, catalog.Name{Schema: request.Schema, Name: request.Target}, r.URL.RawQuery)
 		}
 	}
-	if err := q.Parse(withoutKey(r.URL.RawQuery), options); err != nil {
+	raw := withoutKey(r.URL.RawQuery)
+	if request.Prefer.Page == query.PageKeyset && request.Action == query.Read {
+		if raw, request.Cursor, err = takeCursor(raw); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := q.Parse(raw, options); err != nil {
 		return nil, nil, err
 	}
 	if request.Action == query.Put {
@@ -73,13 +79,16 @@ func preferences(headers []string, end TransactionEnd) (query.Preferences, error
 }
 
 // withoutKey takes the API key, which clients may give as a parameter, out of a query string.
-func withoutKey(raw string) string {
-	if !strings.Contains(raw, keyParameter) {
+func withoutKey(raw string) string { return withoutParameter(raw, keyParameter) }
+
+// withoutParameter takes the parameters that begin with a name and its equals sign out of a query string.
+func withoutParameter(raw, name string) string {
+	if !strings.Contains(raw, name) {
 		return raw
 	}
 	var kept []string
 	for parameter := range parameters(raw) {
-		if !strings.HasPrefix(parameter, keyParameter) {
+		if !strings.HasPrefix(parameter, name) {
 			kept = append(kept, parameter)
 		}
 	}
@@ -89,14 +98,17 @@ func withoutKey(raw string) string {
 const keyParameter = "apikey="
 
 // KeyParameter is the API key that a query string holds, "" when there is none.
-func KeyParameter(raw string) string {
-	if !strings.Contains(raw, keyParameter) {
+func KeyParameter(raw string) string { return parameterValue(raw, keyParameter) }
+
+// parameterValue is the value of the first parameter that begins with a name and its equals sign, "" when there is none.
+func parameterValue(raw, name string) string {
+	if !strings.Contains(raw, name) {
 		return ""
 	}
 	for parameter := range parameters(raw) {
-		if key, ok := strings.CutPrefix(parameter, keyParameter); ok {
-			if key, err := url.QueryUnescape(key); err == nil {
-				return key
+		if value, ok := strings.CutPrefix(parameter, name); ok {
+			if value, err := url.QueryUnescape(value); err == nil {
+				return value
 			}
 		}
 	}
@@ -219,6 +231,15 @@ func returning(request *query.Request) query.Returning {
 		}
 	}
 	return query.ReturnNothing
+}
+
+// writesOne says that a write must write one row: a single object is asked for, shown or not.
+func writesOne(request *query.Request, f *format) bool {
+	switch request.Action {
+	case query.Insert, query.Update, query.Put, query.Delete:
+		return f.media == mediaObject && f.plan == nil && f.through == nil
+	}
+	return false
 }
 
 // decodePath gives the path behind /rest/v1 decoded once, as the only form that is ever looked at.

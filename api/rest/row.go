@@ -21,6 +21,8 @@ func (a *answer) takeHidden(values [][]byte) error {
 			if err := a.total.Row(values[i : i+1]); err != nil {
 				return err
 			}
+		case hidden.Kind == sql.CursorColumn && a.rows == a.request.Limit:
+			a.page.last = append(a.page.last, cursorValue(values[i]))
 		case hidden.Kind == sql.ShownColumn && values[i] == nil:
 			a.rows--
 		case hidden.Kind == sql.RowsColumn:

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"basalt/auth"
+	"basalt/query"
 	"basalt/store"
 )
 
@@ -53,7 +54,7 @@ func (t *together) run() error {
 func (t *together) plan(ctx context.Context) error {
 	for plans := 1; ; plans++ {
 		err := t.attempt(ctx)
-		if err == nil || plans == mostPlans || !outdated(err) || t.handler.catalogs.Reload(ctx) != nil {
+		if err == nil || plans == mostPlans || !outdated(err, t.requests()...) || t.handler.catalogs.Reload(ctx) != nil {
 			return err
 		}
 		next, _ := t.handler.current()
@@ -62,6 +63,17 @@ func (t *together) plan(ctx context.Context) error {
 		}
 		t.planner = next
 	}
+}
+
+// requests are those that were prepared.
+func (t *together) requests() []*query.Request {
+	var list []*query.Request
+	for _, o := range t.operations {
+		if o.answer != nil && o.answer.request != nil {
+			list = append(list, o.answer.request)
+		}
+	}
+	return list
 }
 
 func (t *together) attempt(ctx context.Context) error {
@@ -225,7 +237,7 @@ func (e *exchange) send(run func(...*store.Flight) error) error {
 		}
 		switch o := e.owners[failed.Flight]; {
 		case o != nil:
-			return o.about(failed.Err)
+			return o.about(o.answer.explain(failed.Err))
 		case e.flights[failed.Flight].Continues:
 			return failed.Err
 		}

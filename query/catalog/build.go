@@ -106,6 +106,7 @@ func (b *builder) addRelations() {
 			Kind:       raw.Kind,
 			Comment:    raw.Comment,
 			RowType:    raw.RowType,
+			Parent:     raw.Parent,
 			Insertable: raw.Events&insertEvent != 0,
 			Updatable:  raw.Events&updateEvent != 0,
 			Deletable:  raw.Events&deleteEvent != 0,

@@ -40,7 +40,8 @@ type Relation struct {
 	Uniques    [][]*Column
 	// Insertable, Updatable and Deletable follow pg_relation_is_updatable, INSTEAD OF triggers and rules included.
 	Insertable, Updatable, Deletable bool
-	RowType                          OID // pg_class.reltype
+	RowType                          OID  // pg_class.reltype
+	Parent                           bool // other tables may inherit from it, to whose rows its keys do not extend
 
 	// columns is nil for narrow relations: a scan finds a name sooner than a map, and takes no memory.
 	columns map[string]*Column

@@ -41,6 +41,7 @@ type RawRelation struct {
 	RowType OID
 	Comment string
 	Events  int32 // pg_relation_is_updatable's bits: 4 update, 8 insert, 16 delete
+	Parent  bool  // a table that others may inherit from
 }
 
 // RawColumn is one row of pg_attribute.

@@ -84,12 +84,12 @@ func resultSource(routine *catalog.Routine) (Source, bool) {
 	switch {
 	case routine.Relation != nil:
 		return RelationSource(routine.Relation), true
+	case len(routine.Out) < 2 && routine.Returns.Underlying().Kind == catalog.CompositeType:
+		fields = routine.Returns.Underlying().Fields // also those of the only OUT argument
 	case len(routine.Out) == 1 && routine.Out[0].Name == "":
 		return source, false
 	case len(routine.Out) > 0:
 		fields = routine.Out
-	case routine.Returns.Underlying().Kind == catalog.CompositeType:
-		fields = routine.Returns.Underlying().Fields
 	default:
 		return source, false
 	}

@@ -12,6 +12,8 @@ type Read struct {
 	// Limit and Offset say that the top level has these clauses. Their numbers are bound, their presence is part
 	// of the shape.
 	Limit, Offset bool
+	// Empty says that the limit is 0.
+	Empty bool
 	// Ceiling is a constant that Limit does not exceed, 0 for none: see query.Request.
 	Ceiling int64
 	Count   query.CountPreference
@@ -19,6 +21,8 @@ type Read struct {
 	MaxRows int64
 	// Legacy are the embeds that the request addressed by their relation's name although they have an alias.
 	Legacy []*Embed
+	// Keyset is set when the client asked for pages by the values of the order.
+	Keyset *Keyset
 }
 
 // Node is one level of a read: a source of rows, what is shown of each, which rows are taken and in which order.
@@ -191,7 +195,11 @@ func NewRead(c *catalog.Catalog, r *query.Request) (*Read, error) {
 	if err := p.narrow(root); err != nil {
 		return nil, err
 	}
-	return p.read(root), nil
+	read := p.read(root)
+	if r.Prefer.Page == query.PageKeyset {
+		read.Keyset, err = p.keyset(root)
+	}
+	return read, err
 }
 
 // narrow adds which rows are taken, and in which order, to every node of a tree.
@@ -216,6 +224,7 @@ func (p *planner) read(root *Node) *Read {
 		Root:    root,
 		Limit:   p.request.Limit >= 0,
 		Offset:  p.request.Offset > 0,
+		Empty:   p.request.Limit == 0,
 		Ceiling: p.request.Ceiling(),
 		Count:   p.request.Prefer.Count,
 		MaxRows: p.request.MaxRows,

@@ -23,6 +23,10 @@ type Write struct {
 	Where []Predicate
 	// Keys are given back for the Location header.
 	Keys []*catalog.Column
+	// Guard says how many rows must be written for the write to be kept; the zero Guard takes any number.
+	Guard Guard
+	// AtMostOne says that no more than one row can be written.
+	AtMostOne bool
 	// Returning is what is shown of the rows written, nil for nothing. Its conditions are those of embeds only.
 	Returning *Node
 }
@@ -78,6 +82,7 @@ func NewWrite(c *catalog.Catalog, r *query.Request) (*Write, error) {
 	if err := p.returning(w); err != nil {
 		return nil, err
 	}
+	p.guard(w)
 	return w, nil
 }
 

@@ -54,6 +54,8 @@ func (s *Statement) bindSize(r *query.Request) int {
 			}
 		case Constant:
 			size += len(p.Text)
+		case Cursor:
+			size += len(r.Cursor.Values[p.Index].Text)
 		case Cell:
 			size += len(r.Payload.Cell(0, p.Index))
 		case Cells:
@@ -80,6 +82,12 @@ func (p *Param) append(dst []byte, r *query.Request) (_ []byte, null bool, err e
 		return append(dst, p.Text...), false, nil
 	case Limit:
 		return strconv.AppendInt(dst, r.Limit, 10), false, nil
+	case PageLimit:
+		return strconv.AppendInt(dst, max(r.Limit, r.Limit+1), 10), false, nil // the largest number has none behind it
+	case MaxAffected:
+		return strconv.AppendInt(dst, r.Prefer.MaxAffected, 10), false, nil
+	case Cursor:
+		return append(dst, r.Cursor.Values[p.Index].Text...), false, nil
 	case Offset:
 		return strconv.AppendInt(dst, r.Offset, 10), false, nil
 	case Argument:

@@ -112,6 +112,12 @@ type scope struct {
 	// from is what a root reads from instead of its relation: the name of a common table expression, or a call.
 	from     string
 	junction string // the alias of the junction on the way here
+	// keyset leaves out the rows before its cursor; it is of a root.
+	keyset *plan.Keyset
+	// guard ends the statement when another number of rows was written; it is of the root of a write.
+	guard plan.Guard
+	// filtered says that what a root reads from holds no rows but those that are taken.
+	filtered bool
 	// joins are the aliases of the node's embeds, "" for those that are not joined.
 	joins []string
 	// comparable says that the rows shown are grouped by, so that their values must have an equality.

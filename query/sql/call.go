@@ -13,7 +13,7 @@ func CompileCall(c *plan.Call) *Statement {
 	var hidden []Hidden
 	var layout *pgjson.Layout
 	switch {
-	case counts(c) && c.Read.Offset:
+	case counts(c) && (c.Read.Offset || c.Read.Empty):
 		hidden, layout = b.pageOfTotal(c)
 	case counts(c):
 		b.write("select pg_catalog.count(*) over (),")

@@ -7,6 +7,9 @@ import (
 
 // where writes where: the tie to the parent, the embeds that rows must have, and the filters.
 func (b *builder) where(s *scope, parent *scope, e *plan.Embed) {
+	if s.filtered {
+		return
+	}
 	const first, next = "\nwhere ", "\n  and "
 	separator := first
 	if e != nil && e.Relationship.Function == nil {
@@ -26,6 +29,14 @@ func (b *builder) where(s *scope, parent *scope, e *plan.Embed) {
 		b.write(separator)
 		separator = next
 		b.predicate(s, &s.node.Where[i])
+	}
+	if s.keyset != nil {
+		b.write(separator)
+		b.behind(s, s.keyset)
+	}
+	if (s.guard != plan.Guard{}) {
+		b.write(separator)
+		b.guard(s.guard)
 	}
 }
 

@@ -116,6 +116,8 @@ func describeAnswer(out *strings.Builder, s *sql.Statement) {
 			fmt.Fprintf(out, "hidden: key %s\n", hidden.Name)
 		case sql.InsertedColumn:
 			out.WriteString("hidden: inserted\n")
+		case sql.CursorColumn:
+			out.WriteString("hidden: cursor\n")
 		case sql.TotalColumn:
 			out.WriteString("hidden: total\n")
 		case sql.ShownColumn:
@@ -161,6 +163,12 @@ func describeParam(p sql.Param) string {
 		return "body"
 	case sql.BodyBytes:
 		return "body as bytes"
+	case sql.PageLimit:
+		return "limit and one more"
+	case sql.MaxAffected:
+		return "max-affected"
+	case sql.Cursor:
+		return fmt.Sprintf("cursor %d", p.Index)
 	}
 	text := fmt.Sprintf("value %d", p.Index)
 	if p.Source == sql.Argument {

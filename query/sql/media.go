@@ -36,7 +36,7 @@ func CompileWriteAs(w *plan.Write, m *Media) *Statement {
 	b := newMediaBuilder()
 	target := b.bareScope(&plan.Node{Source: plan.RelationSource(w.Relation), Where: w.Where})
 	root, flag := b.changed(w, target)
-	return b.media(b.through(m, w.Returning.Items, false, flag != "", func() {
+	s := b.media(b.through(m, w.Returning.Items, false, flag != "", func() {
 		b.write("select ")
 		if flag != "" {
 			b.write(flag, " as ", flagColumn, commaBefore(w.Returning.Items))
@@ -45,6 +45,8 @@ func CompileWriteAs(w *plan.Write, m *Media) *Statement {
 		b.body(root, nil, nil)
 		b.order(root)
 	}))
+	s.Guarded, s.AtMostOne = w.Guard != plan.Guard{}, w.AtMostOne
+	return s
 }
 
 // CompileCallAs writes the call of a routine whose result goes through a function, or is the body as it is.

@@ -11,8 +11,15 @@ import (
 // CompileRead writes a read.
 func CompileRead(p *plan.Read) *Statement {
 	b := newBuilder()
-	b.top(p, b.scope(p.Root), false)
+	root := b.scope(p.Root)
+	if p.Keyset != nil && p.Keyset.After != nil {
+		b.begin(root, p)
+	}
+	hidden := b.top(p, root, false)
 	s := b.statement()
+	if s.Hidden = hidden; hidden != nil {
+		s.Page = &Page{Order: p.Keyset.Order}
+	}
 	s.Layout = &pgjson.Layout{Columns: columns(p.Root)}
 	s.Renamed = renamed(p)
 	s.count(p)
@@ -35,15 +42,16 @@ func (s *Statement) count(p *plan.Read) {
 }
 
 // top writes the query of the top level, each value under a name of its own when named.
-func (b *builder) top(p *plan.Read, root *scope, named bool) {
+func (b *builder) top(p *plan.Read, root *scope, named bool) (hidden []Hidden) {
 	if p.Ceiling > 0 {
 		b.write("select *\nfrom (\n")
 	}
-	b.rows(root, named)
+	hidden = b.rows(root, named, p.Keyset != nil && p.Limit)
 	if p.Ceiling > 0 {
 		b.write("\nlimit ", strconv.FormatInt(p.Ceiling, 10), "\n) l")
 	}
 	b.topWindow(p)
+	return hidden
 }
 
 func renamed(p *plan.Read) []Renamed {
@@ -60,8 +68,12 @@ func renamed(p *plan.Read) []Renamed {
 // topWindow writes limit and offset of the top level.
 func (b *builder) topWindow(p *plan.Read) {
 	if p.Limit {
+		source := Limit
+		if p.Keyset != nil {
+			source = PageLimit
+		}
 		b.write("\nlimit ")
-		b.parameter(Param{Source: Limit}, "")
+		b.parameter(Param{Source: source}, "")
 	}
 	if p.Offset {
 		b.write("\noffset ")
@@ -108,15 +120,27 @@ func (b *builder) counted(root *plan.Node) {
 	b.matches(b.bareScope(root), nil, nil)
 }
 
-// rows writes the query of a root, without its limit, each value under a name of its own when named.
-func (b *builder) rows(s *scope, named bool) {
+// rows writes the query of a root, without its limit, each value under a name of its own when named; placed: with where
+// each row stands in the order before it.
+func (b *builder) rows(s *scope, named, placed bool) (hidden []Hidden) {
 	b.write("select")
+	separator := " "
+	if placed {
+		for i := range s.node.Order {
+			b.write(separator)
+			separator = ", "
+			b.orderBy(s, i)
+			b.write("::text")
+			hidden = append(hidden, Hidden{Kind: CursorColumn})
+		}
+	}
 	if len(s.node.Items) > 0 {
-		b.write(" ")
+		b.write(separator)
 		b.items(s, named, b.shown())
 	}
 	b.body(s, nil, nil)
 	b.order(s)
+	return hidden
 }
 
 // body writes from, where and group by. parent and e are the scope that an embed belongs to, nil for a root.
@@ -159,18 +183,7 @@ func (b *builder) order(s *scope) {
 		term := &s.node.Order[i]
 		b.write(separator)
 		separator = ", "
-		switch {
-		case term.Embed != nil:
-			if item := s.grouped(term); item != nil {
-				b.item(s, item)
-			} else {
-				b.write(s.join(term.Embed), ".", orderName(i))
-			}
-		case term.Item >= 0:
-			b.item(s, &s.node.Items[term.Item])
-		default:
-			b.field(s, &term.Field)
-		}
+		b.orderBy(s, i)
 		if term.Descending {
 			b.write(" desc")
 		}
@@ -180,6 +193,23 @@ func (b *builder) order(s *scope) {
 		case query.NullsLast:
 			b.write(" nulls last")
 		}
+	}
+}
+
+// orderBy writes the expression of a term of the order.
+func (b *builder) orderBy(s *scope, i int) {
+	term := &s.node.Order[i]
+	switch {
+	case term.Embed != nil:
+		if item := s.grouped(term); item != nil {
+			b.item(s, item)
+		} else {
+			b.write(s.join(term.Embed), ".", orderName(i))
+		}
+	case term.Item >= 0:
+		b.item(s, &s.node.Items[term.Item])
+	default:
+		b.field(s, &term.Field)
 	}
 }
 

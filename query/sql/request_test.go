@@ -23,6 +23,14 @@ func (s *sample) compile(text string) (*query.Request, *sql.Statement, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if cursor := r.Cursor; cursor != nil {
+		r.Cursor = nil
+		first, err := s.statement(r)
+		if err != nil {
+			return nil, nil, err
+		}
+		r.Cursor, cursor.Order = cursor, first.Page.Order
+	}
 	statement, err := s.statement(r)
 	return r, statement, err
 }
@@ -157,6 +165,15 @@ func readOptions(r *query.Request, options string) (kind string, err error) {
 		case "max-affected":
 			r.Prefer.Handling = query.HandlingStrict
 			r.Prefer.MaxAffected, err = strconv.ParseInt(value, 10, 64)
+		case "one":
+			r.One = true
+		case "page":
+			r.Prefer.Page = query.PageKeyset
+		case "after": // the cursor's values; its order is known when the first page is compiled
+			r.Cursor = &query.Cursor{}
+			for text := range strings.SplitSeq(value, ",") {
+				r.Cursor.Values = append(r.Cursor.Values, query.CursorValue{Text: text, Null: text == "null"})
+			}
 		case "max-rows":
 			r.MaxRows, err = strconv.ParseInt(value, 10, 64)
 		case "no-aggregates":

@@ -27,11 +27,19 @@ type Statement struct {
 	Plan *Statement
 	// Renamed are the embeds that the request addressed by their relation's name although they have an alias.
 	Renamed []Renamed
+	// Guarded says that the statement ends itself with an error when it writes another number of rows than may be: one
+	// for PUT and where Request.One is set, no more than max-affected (see Miscounted).
+	Guarded bool
+	// AtMostOne says that no more than one row is written.
+	AtMostOne bool
 	// RowsAffected says that the number of rows is the command's own (a write that returns nothing).
 	RowsAffected bool
 	// Hidden is the number of leading result columns that the answer does not show (keys for Location, an
 	// inserted flag, …); Layout describes the columns behind them.
 	Hidden []Hidden
+	// Page is set when rows come as a page that may have a next one (page=keyset): one row more than asked for is read,
+	// which tells, and the hidden columns hold where each row stands in the order.
+	Page *Page
 	// Scalar says that each row is one bare value (a routine's scalar result), Single that the answer is one
 	// value rather than an array, Void that it has none.
 	Scalar, Single, Void bool
@@ -43,6 +51,9 @@ type Statement struct {
 
 // Renamed is an embed with the alias that it should be addressed by.
 type Renamed struct{ Relation, Alias string }
+
+// Page says what a cursor to the next page is made of.
+type Page struct{ Order uint64 }
 
 // Hidden is a result column for the server's own use.
 type Hidden struct {
@@ -58,6 +69,7 @@ const (
 	KeyColumn      HiddenKind = iota + 1 // part of the primary key as text
 	InsertedColumn                       // boolean: the row was inserted, not updated
 	TotalColumn                          // bigint: how many rows there are without limit and offset
+	CursorColumn                         // the value of a term of the order as text
 	ShownColumn                          // boolean, NULL where there is no row to show beside the total
 	RowsColumn                           // bigint: how many rows went into the one that is given; the last hidden column
 )
@@ -65,7 +77,7 @@ const (
 // Param says where the value of a bind parameter ($1 is the first) comes from.
 type Param struct {
 	Source ParamSource
-	Index  int            // of Value: in Query.Values; of Cell, Cells and Given: of the key in Payload.Keys; of Argument: in Query.Arguments
+	Index  int            // of Value: in Query.Values; of Cell, Cells and Given: of the key in Payload.Keys; of Argument: in Query.Arguments; of Cursor: in Cursor.Values
 	Text   string         // of Constant
 	Like   bool           // of Value: * stands for %
 	List   bool           // of Value: the elements of in (…) or of an {…} array, to be written as an array literal
@@ -90,6 +102,10 @@ const (
 	Body  // the whole payload as it came
 	// BodyBytes is the whole payload as a bytea, in binary.
 	BodyBytes
+	// PageLimit is one more than Limit, which tells whether there is a next page.
+	PageLimit
+	Cursor      // a value of the request's cursor
+	MaxAffected // the preference of this name
 )
 
 // binary says that the values of a parameter are in PostgreSQL's binary format.

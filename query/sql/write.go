@@ -24,10 +24,12 @@ func CompileWrite(w *plan.Write) *Statement {
 	layout := &pgjson.Layout{}
 	var hidden []Hidden
 	switch {
+	case w.Returning == nil && w.Guard != plan.Guard{}:
+		hidden = b.changeThenCount(w, target)
 	case w.Returning == nil:
 		b.change(w, target)
 		hidden = b.returnHidden(w, target)
-	case simple(w.Returning):
+	case simple(w.Returning) && w.Guard == plan.Guard{}:
 		b.change(w, target)
 		hidden = b.returnHidden(w, target)
 		b.write(listSeparator(len(hidden)))
@@ -39,6 +41,7 @@ func CompileWrite(w *plan.Write) *Statement {
 	}
 	s := b.statement()
 	s.Hidden, s.Layout = hidden, layout
+	s.Guarded, s.AtMostOne = w.Guard != plan.Guard{}, w.AtMostOne
 	s.RowsAffected = w.Returning == nil && len(hidden) == 0
 	return s
 }
@@ -127,7 +130,7 @@ func (b *builder) changed(w *plan.Write, target *scope) (root *scope, inserted s
 	}
 	b.write("\n)\n")
 	root = b.scope(w.Returning)
-	root.from = written
+	root.from, root.guard = written, w.Guard
 	if !tells {
 		return root, ""
 	}

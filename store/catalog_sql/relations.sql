@@ -21,7 +21,8 @@ select
         and w.fdwhandler <> 0
     ) then pg_relation_is_updatable(c.oid, true)
     else 0
-  end
+  end,
+  c.relkind = 'r' and c.relhassubclass
 from pg_class c
 join pg_namespace n on n.oid = c.relnamespace
 left join pg_description d on d.objoid = c.oid

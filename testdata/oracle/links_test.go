@@ -97,6 +97,8 @@ func (l *link) spell(all []*link) {
 	switch {
 	case l.from == l.to && l.junction == nil:
 		switch {
+		case !l.inverse && l.from.over != nil:
+			// By its column it could be the table's row as well.
 		case !l.inverse && len(l.on) == 1:
 			l.spellings = []string{quoted(l.on[0][0].name)}
 		case l.inverse && len(l.on) == 1:

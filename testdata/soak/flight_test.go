@@ -11,6 +11,8 @@ import (
 	"basalt/store/storetest"
 )
 
+const object = "Accept: application/vnd.pgrst.object+json"
+
 const notesSchema = `
 create table notes (
   id int primary key,
@@ -59,6 +61,35 @@ func TestARequestCostsOneRoundTripToPostgreSQL(t *testing.T) {
 		}},
 		{"an update", func(n int) {
 			ada.must(t, http.StatusNoContent, "PATCH", fmt.Sprintf("/rest/v1/notes?id=eq.%d", n), `{"body":"mine still"}`)
+		}},
+		{"an insert of one object that is given back", func(n int) {
+			ada.must(t, http.StatusCreated, "POST", "/rest/v1/notes?select=*", fmt.Sprintf(`{"id":%d,"body":"mine"}`, 1000+n),
+				object, "Prefer: return=representation")
+		}},
+		{"an upsert of one object that is given back", func(n int) {
+			ada.must(t, http.StatusOK, "POST", "/rest/v1/notes?select=*", fmt.Sprintf(`{"id":%d,"body":"mine"}`, 1000+n),
+				object, "Prefer: return=representation, resolution=merge-duplicates")
+		}},
+		{"a PUT", func(n int) {
+			ada.must(t, http.StatusNoContent, "PUT", fmt.Sprintf("/rest/v1/notes?id=eq.%d", 1000+n), fmt.Sprintf(`{"id":%d,"body":"put"}`, 1000+n))
+		}},
+		{"an update by key that gives its row back", func(n int) {
+			ada.must(t, http.StatusOK, "PATCH", fmt.Sprintf("/rest/v1/notes?id=eq.%d", 1000+n), `{"body":"mine still"}`, "Prefer: return=representation")
+		}},
+		{"an update of one object by any filter", func(n int) {
+			ada.must(t, http.StatusOK, "PATCH", fmt.Sprintf("/rest/v1/notes?id=gte.%d&id=lt.%d", 1000+n, 1001+n), `{"body":"one"}`,
+				object, "Prefer: return=representation")
+		}},
+		{"an update that finds no object", func(n int) {
+			ada.must(t, http.StatusNotAcceptable, "PATCH", fmt.Sprintf("/rest/v1/notes?id=eq.%d", 5000+n), `{"body":"none"}`,
+				object, "Prefer: return=representation")
+		}},
+		{"an update with a bound", func(n int) {
+			ada.must(t, http.StatusNoContent, "PATCH", fmt.Sprintf("/rest/v1/notes?id=eq.%d", 1000+n), `{"body":"bounded"}`,
+				"Prefer: handling=strict, max-affected=1")
+		}},
+		{"a delete by key that gives its row back", func(n int) {
+			ada.must(t, http.StatusOK, "DELETE", fmt.Sprintf("/rest/v1/notes?id=eq.%d", 1000+n), "", object, "Prefer: return=representation")
 		}},
 		{"a batch of writes", func(n int) {
 			ada.must(t, http.StatusOK, "POST", "/rest/v1/", fmt.Sprintf(`[
