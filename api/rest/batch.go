@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -144,7 +145,6 @@ func (t *together) readOperations(body []byte) error {
 		return notABatch("The body is not valid UTF-8.")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.DisallowUnknownFields()
 	if opening, err := decoder.Token(); err != nil || opening != json.Delim('[') {
 		return notABatch("The body is not a JSON array of operations.")
 	}
@@ -155,14 +155,14 @@ func (t *together) readOperations(body []byte) error {
 		}
 		o := &operation{index: len(t.operations)}
 		t.operations = append(t.operations, o)
-		var from batchOperation
-		if err := decoder.Decode(&from); err != nil {
-			return o.about(notABatch(strings.TrimPrefix(err.Error(), "json: ")))
+		from, err := decodeOperation(decoder)
+		if err != nil {
+			return o.about(err)
 		}
 		if references += len(from.Refs); references > maxReferences {
 			return o.about(tooManyReferences())
 		}
-		if err := o.read(&from, t.context.Request()); err != nil {
+		if err := o.read(from, t.context.Request()); err != nil {
 			return o.about(err)
 		}
 		if references += len(o.marks); references > maxReferences {
@@ -175,6 +175,49 @@ func (t *together) readOperations(body []byte) error {
 	}
 	if _, err := decoder.Token(); err != io.EOF {
 		return notABatch("There is more behind the array.")
+	}
+	return nil
+}
+
+// decodeOperation reads the next operation. Its members have one spelling and stand once: which of two counts is nothing
+// that readers of JSON agree about (RFC 8259 §4).
+func decodeOperation(decoder *json.Decoder) (*batchOperation, error) {
+	var text json.RawMessage
+	if err := decoder.Decode(&text); err != nil {
+		return nil, notABatch(err.Error())
+	}
+	var o batchOperation
+	if text[0] != '{' {
+		return nil, notABatch("An operation is a JSON object.")
+	}
+	if err := json.Unmarshal(text, &o); err != nil {
+		var mistyped *json.UnmarshalTypeError
+		if errors.As(err, &mistyped) {
+			return nil, notABatch(fmt.Sprintf("The member %q cannot be %s.", clip(mistyped.Field), mistyped.Value))
+		}
+		return nil, notABatch(err.Error())
+	}
+	err := eachOnce(text)
+	for name, value := range members(text) {
+		switch name {
+		case "headers", "refs":
+			err = cmp.Or(err, eachOnce(value))
+		case "method", "path", "prefer", "body":
+		default:
+			return nil, notABatch(fmt.Sprintf("An operation has no member %q.", clip(name)))
+		}
+	}
+	return &o, err
+}
+
+// eachOnce refuses an object that has a member twice.
+func eachOnce(object []byte) error {
+	seen := map[string]bool{}
+	for name := range members(object) {
+		if seen[name] {
+			return notABatch(fmt.Sprintf("The member %q stands twice.", clip(name)))
+		}
+		seen[name] = true
 	}
 	return nil
 }
