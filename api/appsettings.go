@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"basalt/auth"
 	"basalt/store"
@@ -85,12 +86,14 @@ func (l AppSettings) check() error {
 		switch {
 		case !valid.MatchString(setting.Name) || len(setting.Name) > 40:
 			return fmt.Errorf("the name of setting %d is none: letters, digits and underscores make one", i+1)
-		case seen[setting.Name]:
+		case seen[strings.ToLower(setting.Name)]:
 			return fmt.Errorf("%s stands twice", setting.Name)
 		case strings.IndexByte(setting.Value.Reveal(), 0) >= 0:
 			return fmt.Errorf("the value of %s has a zero byte, which PostgreSQL cannot hold", setting.Name)
+		case !utf8.ValidString(setting.Value.Reveal()):
+			return fmt.Errorf("the value of %s is not valid UTF-8, which PostgreSQL cannot hold", setting.Name)
 		}
-		seen[setting.Name] = true
+		seen[strings.ToLower(setting.Name)] = true // as PostgreSQL compares them
 	}
 	return nil
 }

@@ -142,6 +142,8 @@ func TestSettingsThatCannotBeAreRefusedByName(t *testing.T) {
 		{"app settings without values", nil, []string{"--app-settings=" + secret}, "--app-settings"},
 		{"app settings with an odd name", nil, []string{"--app-settings=a b=" + secret}, "--app-settings"},
 		{"app settings with the same name twice", nil, []string{"--app-settings=a=" + secret + ",a=x"}, "--app-settings"},
+		{"app settings with the same name in another case", nil, []string{"--app-settings=a=" + secret + ",A=x"}, "--app-settings"},
+		{"app settings that are no UTF-8", nil, []string{"--app-settings=a=" + secret + "\xff"}, "--app-settings"},
 		{"app settings with an open quote", nil, []string{`--app-settings=a="` + secret}, "--app-settings"},
 		{"app settings without a comma", nil, []string{`--app-settings=a="x"` + secret}, "--app-settings"},
 		{"app settings of the environment", map[string]string{"BASALT_APP_SETTINGS": secret}, nil, "--app-settings"},

@@ -16,6 +16,9 @@ type Flight struct {
 	// Calls says that a routine is called by name. A routine can leave anything in the session, so all of it is cleaned
 	// right behind the flight; behind a read of relations only what could matter to the next flight is.
 	Calls bool
+	// Continues says that a flight within a transaction goes on as the one before has left the session: its own Session
+	// says nothing.
+	Continues bool
 }
 
 // Session is the identity and the settings of one request. They hold for its transaction only.

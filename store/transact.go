@@ -240,7 +240,9 @@ func (tx *Tx) mayBeImplicit(flights []*Flight) bool {
 
 // guards says that a flight that must not write stands among others that do. Only the end of a subtransaction lets
 // those behind it write again.
-func (tx *Tx) guards(f *Flight) bool { return f.Session.ReadOnly && !tx.options.ReadOnly }
+func (tx *Tx) guards(f *Flight) bool {
+	return f.Session.ReadOnly && !tx.options.ReadOnly && !f.Continues
+}
 
 // queue queues a flight, whose statements come first among the entries, and gives those of the others.
 func (tx *Tx) queue(f *Flight, entries []*prepared, first bool) []*prepared {
@@ -249,12 +251,14 @@ func (tx *Tx) queue(f *Flight, entries []*prepared, first bool) []*prepared {
 	if guarded {
 		c.command(`savepoint basalt`, reply{})
 	}
-	if first {
-		c.queueReset()
-	} else {
-		c.command(`reset all`, reply{}) // what the flight before has set is none of this one's
+	if !f.Continues {
+		if first {
+			c.queueReset()
+		} else {
+			c.command(`reset all`, reply{}) // what the flight before has set is none of this one's
+		}
+		c.applySettings(&f.Session)
 	}
-	c.applySettings(&f.Session)
 	if f.Session.Before != nil {
 		c.runBefore(entries[0])
 		entries = entries[1:]

@@ -228,6 +228,9 @@ func (a *answer) Row(values [][]byte) error {
 	if a.request.Returning != query.ReturnRows || a.statement.Void || (a.singular() && a.rows > 1) {
 		return nil
 	}
+	if a.held != nil && a.c.Request().Method == http.MethodHead {
+		return nil // only counted: nobody will see the rows
+	}
 	if err := a.appendRow(values[hidden:]); err != nil {
 		return stale(fmt.Errorf("write row %d as JSON: %w", a.rows, err))
 	}

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -111,7 +112,11 @@ func (t *together) finishAnswer() error {
 		t.answer = *t.operations[0].recorder
 		return nil
 	}
-	var list []byte
+	size := len("[]")
+	for _, o := range t.operations {
+		size += o.recorder.itemSize()
+	}
+	list := make([]byte, 0, size)
 	for i, o := range t.operations {
 		separator := byte(',')
 		if i == 0 {
@@ -120,7 +125,7 @@ func (t *together) finishAnswer() error {
 		list = o.recorder.appendItem(append(list, separator))
 		o.recorder.body = nil
 	}
-	if list == nil {
+	if len(list) == 0 {
 		list = append(list, '[')
 	}
 	list = append(list, ']')
@@ -140,7 +145,6 @@ func (t *together) readOperations(body []byte) error {
 		return notABatch("The body is not valid UTF-8.")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.DisallowUnknownFields()
 	if opening, err := decoder.Token(); err != nil || opening != json.Delim('[') {
 		return notABatch("The body is not a JSON array of operations.")
 	}
@@ -151,15 +155,18 @@ func (t *together) readOperations(body []byte) error {
 		}
 		o := &operation{index: len(t.operations)}
 		t.operations = append(t.operations, o)
-		var from batchOperation
-		if err := decoder.Decode(&from); err != nil {
-			return o.about(notABatch(strings.TrimPrefix(err.Error(), "json: ")))
-		}
-		if err := o.read(&from, t.context.Request()); err != nil {
+		from, err := decodeOperation(decoder)
+		if err != nil {
 			return o.about(err)
 		}
-		if references += len(o.marks) + len(from.Refs); references > maxReferences {
-			return o.about(notABatch(fmt.Sprintf("There are more than %d references.", maxReferences)))
+		if references += len(from.Refs); references > maxReferences {
+			return o.about(tooManyReferences())
+		}
+		if err := o.read(from, t.context.Request()); err != nil {
+			return o.about(err)
+		}
+		if references += len(o.marks); references > maxReferences {
+			return o.about(tooManyReferences())
 		}
 		t.want(o)
 	}
@@ -170,6 +177,53 @@ func (t *together) readOperations(body []byte) error {
 		return notABatch("There is more behind the array.")
 	}
 	return nil
+}
+
+// decodeOperation reads the next operation. Its members have one spelling and stand once: which of two counts is nothing
+// that readers of JSON agree about (RFC 8259 §4).
+func decodeOperation(decoder *json.Decoder) (*batchOperation, error) {
+	var text json.RawMessage
+	if err := decoder.Decode(&text); err != nil {
+		return nil, notABatch(err.Error())
+	}
+	var o batchOperation
+	if text[0] != '{' {
+		return nil, notABatch("An operation is a JSON object.")
+	}
+	if err := json.Unmarshal(text, &o); err != nil {
+		var mistyped *json.UnmarshalTypeError
+		if errors.As(err, &mistyped) {
+			return nil, notABatch(fmt.Sprintf("The member %q cannot be %s.", clip(mistyped.Field), mistyped.Value))
+		}
+		return nil, notABatch(err.Error())
+	}
+	err := eachOnce(text)
+	for name, value := range members(text) {
+		switch name {
+		case "headers", "refs":
+			err = cmp.Or(err, eachOnce(value))
+		case "method", "path", "prefer", "body":
+		default:
+			return nil, notABatch(fmt.Sprintf("An operation has no member %q.", clip(name)))
+		}
+	}
+	return &o, err
+}
+
+// eachOnce refuses an object that has a member twice.
+func eachOnce(object []byte) error {
+	seen := map[string]bool{}
+	for name := range members(object) {
+		if seen[name] {
+			return notABatch(fmt.Sprintf("The member %q stands twice.", clip(name)))
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+func tooManyReferences() *Error {
+	return notABatch(fmt.Sprintf("There are more than %d references.", maxReferences))
 }
 
 func notABatch(details string) *Error {
@@ -229,6 +283,9 @@ func (o *operation) readHeader(from *batchOperation, outer *http.Request) error 
 		if !slices.Contains(batchHeaders[:], canonical) {
 			return notABatch(fmt.Sprintf("An operation cannot have the header %q of its own.", clip(name)))
 		}
+		if o.header[canonical] != nil { // which of them counts would be chance
+			return notABatch(fmt.Sprintf("An operation has the header %q twice.", clip(name)))
+		}
 		if err := o.setHeader(canonical, value); err != nil {
 			return err
 		}
@@ -285,5 +342,5 @@ func (t *together) take(o *operation) {
 	if t.values == nil {
 		t.values = map[string]json.RawMessage{}
 	}
-	wanted.find(o.recorder.appendBody(nil), func(leaf string, value json.RawMessage) { t.values[leaf] = value })
+	wanted.find(o.recorder.json(), func(leaf string, value json.RawMessage) { t.values[leaf] = value })
 }

@@ -129,6 +129,9 @@ func (d *decision) apply(header http.Header) {
 	for _, one := range d.headers {
 		for name, value := range one {
 			name = http.CanonicalHeaderKey(name)
+			if frames(name) {
+				continue
+			}
 			if replaced[name] {
 				header.Add(name, headerText(value))
 			} else {

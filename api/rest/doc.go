@@ -191,7 +191,7 @@
 // SQL sees each operation as a request of its own: request.method, request.path and what it sets itself are those of
 // the operation; triggers that are deferred to the commit see the last one's. A batch takes one round trip to PostgreSQL,
 // and one more behind each operation whose values another needs. Its COMMIT rides along unless an answer might still
-// turn out to be an error: one that is bounded, counted against max-affected, or decided about by functions.
+// turn out to be an error: one that shows rows, is counted against max-affected, or is decided about by functions.
 //
 // Refusals of its own:
 //
@@ -199,7 +199,7 @@
 //
 //   - 400 BSLT101: a reference that cannot be used
 //
-//   - 413 54000: answers that together are beyond --answer-memory
+//   - 413 54000: answers, and copies of them by references, that together are beyond --answer-memory
 //
 //   - 500 57014: longer than --statement-timeout as a whole
 //
@@ -208,7 +208,8 @@
 //     all or nothing                                               TestABatchWithAFailureAtAnyPlaceLeavesNothing
 //     references                                                   TestOperationsUseWhatEarlierOnesReturned
 //     refusals, with the index                                     TestABatchThatCannotBeDoneIsRefused
-//     bounds                                                       TestTheAnswersOfABatchAreBoundedTogether
+//     bounds                                                       TestTheAnswersOfABatchAreBoundedTogether TestABatchThatIsTooLargeToBeAnsweredDoesNothing
+//     sessions, lost connections                                   TestABatchLeavesNothingInItsSession TestABatchThatLosesItsConnectionMayBeSentAgain
 //     tx=rollback, the pre-request                                 TestABatchMayBeTriedWithoutKeepingIt TestEachOperationRunsWhatRunsBeforeARequest
 //     definitions that change                                      TestABatchMeetsDefinitionsThatChanged
 //     row-level security                                           TestPoliciesHoldForRandomRequests TestNoAnswerHoldsASecretOfAnother
@@ -240,8 +241,10 @@
 //     every kind of write is done once                             TestARequestThatIsSentAgainIsDoneOnce
 //     keys of one caller and one request                           TestAKeyIsForOneRequestOfOneCaller
 //     failures may be sent again                                   TestARequestThatFailedMayBeSentAgain
-//     repetitions wait                                             TestRepetitionsThatComeEarlyWaitForTheFirst TestNoRepetitionWaitsForEver
-//     answers expire                                               TestKeptAnswersExpire
+//     repetitions wait                                             TestRepetitionsThatComeEarlyWaitForTheFirst TestNoRepetitionWaitsForEver TestOneOfManyRequestsWithAKeyIsDone
+//     answers expire                                               TestKeptAnswersExpire TestExpiredKeysThatAreTakenAgainDoNotDeadlock
+//     claims of any isolation                                      TestAClaimThatCannotBeSerializedIsTriedAgain
+//     deferred triggers                                            TestDeferredTriggersSeeTheLastOperationWithAKeyToo
 //     the table is out of reach                                    TestNoRoleOfTheAPIReachesTheKeptAnswers
 //
 // # Beyond the original

@@ -116,6 +116,16 @@ func (a *answer) location() string {
 	return b.String()
 }
 
+// frames says that a header tells where an answer ends or what becomes of its connection (RFC 9112 §6): that is the
+// server's to say, whatever a function decides.
+func frames(name string) bool {
+	switch name {
+	case "Connection", "Content-Length", "Keep-Alive", "Trailer", "Transfer-Encoding", "Upgrade":
+		return true
+	}
+	return strings.HasPrefix(name, http.TrailerPrefix)
+}
+
 // headerText keeps a value that came from a database from ending its header line.
 func headerText(value string) string {
 	return strings.Map(func(r rune) rune {

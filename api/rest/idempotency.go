@@ -55,7 +55,8 @@ var (
 		SQL:     `select basalt.keep_idempotent_answer($1, $2, $3, $4, $5)`,
 		Formats: []int16{1, 0, 0, 0, 1},
 	}
-	recallStatement = &sql.Statement{
+	deferredStatement = &sql.Statement{SQL: `set constraints all immediate`}
+	recallStatement   = &sql.Statement{
 		SQL: `select request, status, headers, body
 from basalt.idempotent_answer($1, $2)`,
 		Formats: []int16{1, 0},
@@ -118,9 +119,6 @@ func (t *together) runOnce(path string, body []byte) error {
 		}
 		if claim.timedOut() {
 			break
-		}
-		if !claim.taken() {
-			return err
 		}
 	}
 	e := failure(http.StatusConflict, codeUnderWay, "The first request with this Idempotency-Key has not ended yet")
@@ -221,7 +219,7 @@ func notNull(b []byte) []byte {
 	return b
 }
 
-// claimError is what became of the claim.
+// claimError is what became of the claim, at the latest when the answer is kept for it.
 type claimError struct{ err error }
 
 func (e *claimError) Error() string { return "claim an Idempotency-Key: " + e.err.Error() }

@@ -115,16 +115,16 @@ func (t *together) prepare(o *operation, values map[string]json.RawMessage) erro
 		return err
 	}
 	if a.mayRefuse() {
-		o.flight.Check = func() error { return o.finish() }
+		o.flight.Check = func() error { return t.finish(o) }
 	}
 	return nil
 }
 
 // mayRefuse says that an answer may turn out to be an error when all rows are there. Until then the transaction must
-// not commit.
+// not commit. Even a single row may be one more than what is held back.
 func (a *answer) mayRefuse() bool {
-	unbounded := (a.request.Action == query.Read || a.request.Action == query.Call) && !a.statement.Single && !a.statement.Void
-	return unbounded || a.check() != nil || a.planner.catalog.SetsResponse
+	shown := a.request.Returning == query.ReturnRows && !a.statement.Void
+	return shown || a.check() != nil || a.planner.catalog.SetsResponse
 }
 
 // checkHeld refuses answers that together are larger than what is held back.
@@ -132,12 +132,31 @@ func (a *answer) checkHeld() error {
 	if *a.held+int64(len(a.buffer)) <= a.h.options.AnswerMemory {
 		return nil
 	}
+	return tooMuchHeld()
+}
+
+func tooMuchHeld() *Error {
 	e := failure(http.StatusRequestEntityTooLarge, "54000", "The answers are larger than the server holds back until a transaction has ended")
 	e.Hint = text("Ask for fewer rows or columns, or use Prefer: return=minimal")
 	return e
 }
 
-// finish writes the answer into the recorder.
+// finish writes the answer into the recorder, in a batch as it stands in the answer to the whole.
+func (t *together) finish(o *operation) error {
+	if err := o.finish(); err != nil || !t.batch {
+		return err
+	}
+	return o.recorder.toJSON(t.hold)
+}
+
+// hold counts bytes that are held beside the answers.
+func (t *together) hold(bytes int) error {
+	if t.held += int64(bytes); t.held > t.handler.options.AnswerMemory {
+		return tooMuchHeld()
+	}
+	return nil
+}
+
 func (o *operation) finish() error {
 	a := o.answer
 	if check := a.check(); check != nil && !a.statement.Nothing {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"basalt/query/pgjson"
@@ -57,18 +56,16 @@ func (p *place) at(steps []string) *place {
 // find hands over the values of the leaves that a JSON text has.
 func (p *place) find(text json.RawMessage, found func(leaf string, value json.RawMessage)) {
 	if p.leaf != "" {
-		found(p.leaf, text)
+		found(p.leaf, bytes.TrimSpace(text))
 	}
 	if len(p.children) == 0 {
 		return
 	}
-	// The text was written by this server: it is valid.
-	_ = eachMember(text, func(name string, value json.RawMessage) error {
+	for name, value := range members(text) {
 		if child := p.children[name]; child != nil {
 			child.find(value, found)
 		}
-		return nil
-	})
+	}
 }
 
 // put appends a JSON text with the leaves in their places. Members that an object lacks are added.
@@ -87,22 +84,21 @@ func (p *place) put(dst []byte, text json.RawMessage, value func(leaf string) js
 	start := len(dst)
 	seen := 0
 	met := make(map[string]bool, len(p.children))
-	err := eachMember(text, func(name string, inner json.RawMessage) (err error) {
+	for name, inner := range members(text) {
 		dst = p.separate(dst, start, object, name)
 		child := p.children[name]
 		if child == nil {
 			dst = append(dst, inner...)
-			return nil
+			continue
 		}
 		if !met[name] {
 			met[name] = true
 			seen++
 		}
-		dst, err = child.put(dst, inner, value)
-		return err
-	})
-	if err != nil {
-		return dst, err
+		var err error
+		if dst, err = child.put(dst, inner, value); err != nil {
+			return dst, err
+		}
 	}
 	if seen < len(p.children) {
 		for name, child := range p.children {
@@ -135,37 +131,6 @@ func (p *place) separate(dst []byte, start int, object bool, name string) []byte
 		dst = append(pgjson.AppendString(dst, name), ':')
 	}
 	return dst
-}
-
-// eachMember visits the members of an object or the elements of an array, of anything else none.
-func eachMember(text json.RawMessage, visit func(name string, value json.RawMessage) error) error {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	opening, err := decoder.Token()
-	if err != nil {
-		return err
-	}
-	object := opening == json.Delim('{')
-	if !object && opening != json.Delim('[') {
-		return nil
-	}
-	for i := 0; decoder.More(); i++ {
-		name := strconv.Itoa(i)
-		if object {
-			key, err := decoder.Token()
-			if err != nil {
-				return err
-			}
-			name, _ = key.(string)
-		}
-		var value json.RawMessage
-		if err := decoder.Decode(&value); err != nil {
-			return err
-		}
-		if err := visit(name, value); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // eachLeaf visits what stands at the leaves.

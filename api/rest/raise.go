@@ -40,7 +40,9 @@ func raisedAnswer(database *pgconn.PgError) *Error {
 	}
 	e := &Error{Status: *head.Status, Code: *body.Code, Message: *body.Message, Details: body.Details, Hint: body.Hint}
 	for name, value := range head.Headers {
-		e.header(name, headerText(*value))
+		if !frames(http.CanonicalHeaderKey(name)) {
+			e.header(name, headerText(*value))
+		}
 	}
 	return e
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"basalt/query/pgjson"
 )
@@ -46,14 +47,17 @@ func (r *recorder) send(w http.ResponseWriter) error {
 	return err
 }
 
-// appendItem writes the response as an element of a batch's answer.
+// appendItem writes the response, whose body is JSON, as an element of a batch's answer.
 func (r *recorder) appendItem(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `{"status":`...), int64(r.status), 10)
 	dst = append(dst, `,"headers":`...)
 	dst = appendHeaders(dst, r.header)
 	dst = append(dst, `,"body":`...)
-	return append(r.appendBody(dst), '}')
+	return append(append(dst, r.json()...), '}')
 }
+
+// itemSize is how long about such an element is.
+func (r *recorder) itemSize() int { return len(r.body) + 512 }
 
 // appendHeaders writes headers as a JSON object with lower-case names, those of the transfer excepted.
 func appendHeaders(dst []byte, header http.Header) []byte {
@@ -74,17 +78,48 @@ func appendHeaders(dst []byte, header http.Header) []byte {
 	return append(dst, '}')
 }
 
-// appendBody writes the body as a JSON value: JSON as it is, bytes as base64 and other text as a string.
-func (r *recorder) appendBody(dst []byte) []byte {
+// json is a body that is JSON.
+func (r *recorder) json() []byte {
 	if len(r.body) == 0 {
-		return append(dst, "null"...)
+		return []byte("null")
 	}
+	return r.body
+}
+
+// toJSON makes the body a JSON value: JSON as it is, bytes as base64 and other text as a string. What that adds is held
+// first.
+func (r *recorder) toJSON(hold func(bytes int) error) error {
 	kind, _, err := mime.ParseMediaType(r.header.Get("Content-Type"))
 	switch {
-	case err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json")) && json.Valid(r.body):
-		return append(dst, r.body...)
+	case len(r.body) == 0 || err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json")) && json.Valid(r.body):
+		return nil
 	case kind == "application/octet-stream":
-		return pgjson.AppendString(dst, base64.StdEncoding.EncodeToString(r.body))
+		if err := hold(base64.StdEncoding.EncodedLen(len(r.body)) - len(r.body)); err != nil {
+			return err
+		}
+		r.body = pgjson.AppendString(nil, base64.StdEncoding.EncodeToString(r.body))
+		return nil
 	}
-	return appendValidString(dst, string(r.body))
+	if err := hold(escapes(r.body)); err != nil {
+		return err
+	}
+	r.body = appendValidString(nil, string(r.body))
+	return nil
+}
+
+// escapes is how many bytes a text has more at most when it is a JSON string.
+func escapes(text []byte) int {
+	added := 0
+	for _, c := range text {
+		switch {
+		case c < ' ':
+			added += len(`u0001`)
+		case c == '"', c == '\\':
+			added++
+		}
+	}
+	if !utf8.Valid(text) {
+		added += 2 * len(text) // each byte may become U+FFFD
+	}
+	return added
 }

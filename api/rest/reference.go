@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -45,18 +44,22 @@ func parseReference(text string, index int) (reference, error) {
 }
 
 // mark stands in a query string for a reference while the query is parsed. It holds only what means nothing in the
-// dialect, and nobody can guess it.
+// dialect, and nobody can guess it. All marks of an operation begin alike, so that one look tells whether a text has any.
 type mark struct {
 	text string
 	reference
 }
 
+// markSize is how long what all marks of an operation begin with is.
+const markSize = len("ref") + 26
+
 // markReferences puts marks in the place of the references {$/…} of a query string. Only braces that are not
 // percent-encoded make a reference: a client that encodes its values sends none by accident.
 func markReferences(raw string, index int) (marked string, marks []mark, err error) {
 	const opening = "{$/"
+	var beginning string
 	var b strings.Builder
-	for {
+	for len(marks) <= maxReferences {
 		start := strings.Index(raw, opening)
 		if start < 0 {
 			b.WriteString(raw)
@@ -74,12 +77,16 @@ func markReferences(raw string, index int) (marked string, marks []mark, err err
 		if err != nil {
 			return "", nil, err
 		}
-		m := mark{"ref" + strings.ToLower(rand.Text()), r}
+		if marks == nil {
+			beginning = ("ref" + strings.ToLower(rand.Text()))[:markSize]
+		}
+		m := mark{beginning + "x" + strconv.Itoa(len(marks)) + "x", r}
 		marks = append(marks, m)
 		b.WriteString(raw[:start])
 		b.WriteString(m.text)
 		raw = raw[start+length+1:]
 	}
+	return "", marks, nil // which is refused for their number
 }
 
 // setMarks puts values in the place of the marks in a parsed query, where they are values whatever they hold. Without
@@ -128,17 +135,28 @@ func (s *markSetter) condition(c *query.Condition) error {
 
 // whole sets a value that is a mark.
 func (s *markSetter) whole(ref query.Ref) error {
+	m := s.mark(s.query.Values[ref])
+	if m == nil {
+		return nil
+	}
+	s.set++
+	if s.values == nil {
+		return nil
+	}
+	text, err := s.text(m)
+	s.query.Values[ref] = text
+	return err
+}
+
+// mark gives the mark that a text is, nil for none.
+func (s *markSetter) mark(text string) *mark {
+	if !s.hasMark(text) {
+		return nil
+	}
 	for i := range s.marks {
-		if s.query.Values[ref] != s.marks[i].text {
-			continue
+		if s.marks[i].text == text {
+			return &s.marks[i]
 		}
-		s.set++
-		if s.values == nil {
-			return nil
-		}
-		text, err := s.text(&s.marks[i])
-		s.query.Values[ref] = text
-		return err
 	}
 	return nil
 }
@@ -183,26 +201,23 @@ func elementEnd(array string) int {
 
 // element gives what stands for an element of an array.
 func (s *markSetter) element(element string) (string, error) {
-	for i := range s.marks {
-		m := &s.marks[i]
-		if element != m.text && element != `"`+m.text+`"` {
-			continue
-		}
-		s.set++
-		if s.values == nil {
-			return element, nil
-		}
-		text, err := s.text(m)
-		return string(query.AppendElement(nil, text)), err
+	if !s.hasMark(element) {
+		return element, nil
 	}
-	if s.hasMark(element) {
+	m := s.mark(strings.TrimSuffix(strings.TrimPrefix(element, `"`), `"`))
+	if m == nil {
 		return "", misplaced(fmt.Errorf("a reference must be the whole of an element"))
 	}
-	return element, nil
+	s.set++
+	if s.values == nil {
+		return element, nil
+	}
+	text, err := s.text(m)
+	return string(query.AppendElement(nil, text)), err
 }
 
 func (s *markSetter) hasMark(text string) bool {
-	return slices.ContainsFunc(s.marks, func(m mark) bool { return strings.Contains(text, m.text) })
+	return len(s.marks) > 0 && strings.Contains(text, s.marks[0].text[:markSize])
 }
 
 // text gives the value that a mark stands for as a literal.

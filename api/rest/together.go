@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -134,6 +133,8 @@ func (t *together) work(tx *store.Tx) error {
 		}
 		return t.finishAnswer()
 	}
+	// What is deferred to the commit runs before the server's own flight, and sees what the last operation has left.
+	e.add(nil, &store.Flight{Continues: true, Steps: []store.Step{{Statement: deferredStatement}}})
 	if err := e.send(tx.Run); err != nil {
 		return err
 	}
@@ -144,20 +145,12 @@ func (t *together) work(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	// What is deferred to the commit runs as the last operation, and not as the server.
-	return tx.Commit(kept, &store.Flight{Session: t.lastSession()})
-}
-
-// lastSession is that of the last operation which PostgreSQL has seen, without what ran before it.
-func (t *together) lastSession() store.Session {
-	for _, o := range slices.Backward(t.operations) {
-		if len(o.flight.Steps) > 0 {
-			session := o.flight.Session
-			session.Before = nil
-			return session
-		}
+	err = tx.Commit(kept)
+	var failed *store.FlightError
+	if errors.As(err, &failed) {
+		return &claimError{failed.Err}
 	}
-	return store.Session{}
+	return err
 }
 
 // send sends an answer to the whole.
@@ -185,11 +178,12 @@ func (t *together) restart() {
 
 // resolve prepares an operation anew, with the values that its references lead to.
 func (t *together) resolve(o *operation) error {
-	missing := ""
+	missing, size := "", 0
 	look := func(reference string) {
 		if t.values[reference] == nil {
 			missing = reference
 		}
+		size += len(t.values[reference])
 	}
 	for i := range o.marks {
 		look(o.marks[i].reference.text)
@@ -197,6 +191,10 @@ func (t *together) resolve(o *operation) error {
 	o.places.eachLeaf(look)
 	if missing != "" {
 		return absent(missing)
+	}
+	// A large value that many references lead to becomes many copies of it.
+	if err := t.hold(size); err != nil {
+		return err
 	}
 	return t.prepare(o, t.values)
 }
@@ -237,8 +235,11 @@ func (e *exchange) send(run func(...*store.Flight) error) error {
 		if !errors.As(err, &failed) {
 			return err
 		}
-		if o := e.owners[failed.Flight]; o != nil {
+		switch o := e.owners[failed.Flight]; {
+		case o != nil:
 			return o.about(o.answer.explain(failed.Err))
+		case e.flights[failed.Flight].Continues:
+			return failed.Err
 		}
 		return &claimError{failed.Err}
 	}
@@ -253,7 +254,7 @@ func (e *exchange) send(run func(...*store.Flight) error) error {
 func (t *together) finishAll(operations []*operation) error {
 	for _, o := range operations {
 		if !o.finished {
-			if err := o.finish(); err != nil {
+			if err := t.finish(o); err != nil {
 				return o.about(err)
 			}
 		}
