@@ -58,7 +58,7 @@ func (g *generator) schema(name string) *objectType {
 	relations := slices.Clone(g.catalog.Relations(name))
 	slices.SortFunc(relations, func(a, b *catalog.Relation) int { return compareNames(a.Name.Name, b.Name.Name) })
 	for _, r := range relations {
-		if isView(r) {
+		if r.IsView() {
 			views.add(key(r.Name.Name), g.view(r, functions))
 		} else {
 			tables.add(key(r.Name.Name), g.table(r, functions))
@@ -94,10 +94,6 @@ func orNever(o *objectType) *objectType {
 		o.add("[_ in never]", atom("never"))
 	}
 	return o
-}
-
-func isView(r *catalog.Relation) bool {
-	return r.Kind == catalog.View || r.Kind == catalog.MaterializedView
 }
 
 // columns gives those of a relation by name.

@@ -191,8 +191,8 @@ func (d *document31) callBody(o overloads) object {
 	var content object
 	var choices list
 	for _, r := range o {
-		if takesBody(r) {
-			media := bodyType(r.Args[0].Type)
+		if r.TakesBody() {
+			media := r.Args[0].Type.BodyType()
 			if media != mediaJSON {
 				content.add(media, object{{"schema", object{{"type", text("string")}}}})
 				continue
