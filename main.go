@@ -7,11 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
-	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -19,7 +17,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"basalt/api"
 	"basalt/auth"
@@ -253,96 +250,6 @@ func databaseURL(settings *api.Settings) (string, error) {
 	return url, nil
 }
 
-func psqlCommand() *cobra.Command {
-	var settings api.Settings
-	cmd := &cobra.Command{
-		Use:     "psql [--data DIR | --database-url URL] [ARGS]",
-		Short:   "Open psql on the managed or given database; all other arguments are psql's",
-		Example: "  basalt psql\n  basalt psql -c 'select now()'",
-		// psql has flags of its own, which cobra would refuse.
-		DisableFlagParsing: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 && (args[0] == "--help" || args[0] == "-h") {
-				return cmd.Help()
-			}
-			own, args := splitFlags(cmd.Flags(), args)
-			if err := cmd.Flags().Parse(own); err != nil {
-				return usageError{err}
-			}
-			url, err := databaseURL(&settings)
-			if err != nil {
-				return err
-			}
-			program, err := exec.LookPath("psql")
-			if err != nil {
-				return errors.New("psql is not installed: install PostgreSQL's client, or connect any client to the DATABASE_URL that `basalt keys --env` prints")
-			}
-			environment, err := psqlEnvironment(url)
-			if err != nil {
-				return err
-			}
-			child := exec.CommandContext(cmd.Context(), program, args...)
-			child.Env = append(os.Environ(), environment...)
-			child.Stdin, child.Stdout, child.Stderr = os.Stdin, cmd.OutOrStdout(), cmd.ErrOrStderr()
-			return child.Run()
-		},
-	}
-	bind(cmd, &settings, "data", "database-url")
-	return cmd
-}
-
-// splitFlags takes the leading arguments that are flags of ours off the front.
-func splitFlags(flags *pflag.FlagSet, args []string) (own, rest []string) {
-	for len(args) > 0 {
-		name, _, joined := strings.Cut(strings.TrimPrefix(args[0], "--"), "=")
-		if !strings.HasPrefix(args[0], "--") || flags.Lookup(name) == nil {
-			break
-		}
-		n := 2
-		if joined {
-			n = 1
-		}
-		n = min(n, len(args))
-		own, args = append(own, args[:n]...), args[n:]
-	}
-	return own, args
-}
-
-// psqlEnvironment gives libpq the database by environment variables: a URL among the arguments would show its
-// password to everybody who lists processes.
-func psqlEnvironment(address string) ([]string, error) {
-	config, err := pgx.ParseConfig(address)
-	if err != nil {
-		return nil, fmt.Errorf("read the database's URL: %w", err)
-	}
-	environment := []string{
-		"PGHOST=" + config.Host, fmt.Sprintf("PGPORT=%d", config.Port), "PGDATABASE=" + config.Database,
-		"PGUSER=" + config.User, "PGPASSWORD=" + config.Password,
-	}
-	// Without these psql would connect otherwise than Basalt does, with an unverified certificate for one.
-	for _, p := range []struct{ name, variable string }{
-		{"sslmode", "PGSSLMODE"}, {"sslrootcert", "PGSSLROOTCERT"}, {"sslcert", "PGSSLCERT"}, {"sslkey", "PGSSLKEY"},
-		{"channel_binding", "PGCHANNELBINDING"}, {"target_session_attrs", "PGTARGETSESSIONATTRS"}, {"options", "PGOPTIONS"},
-	} {
-		if value := parameter(address, p.name); value != "" {
-			environment = append(environment, p.variable+"="+value)
-		}
-	}
-	return environment, nil
-}
-
-// parameter finds a setting in a database's URL or key=value string.
-func parameter(text, name string) string {
-	if u, err := url.Parse(text); err == nil && u.Scheme != "" {
-		return u.Query().Get(name)
-	}
-	found := regexp.MustCompile(`(?:^|\s)` + name + `\s*=\s*(?:'((?:[^'\\]|\\.)*)'|(\S+))`).FindStringSubmatch(text)
-	if found == nil {
-		return ""
-	}
-	return regexp.MustCompile(`\\(.)`).ReplaceAllString(found[1]+found[2], "$1")
-}
-
 func versionCommand() *cobra.Command {
 	var settings api.Settings
 	cmd := &cobra.Command{
@@ -360,107 +267,5 @@ func versionCommand() *cobra.Command {
 		},
 	}
 	bind(cmd, &settings, "data")
-	return cmd
-}
-
-func migrateCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "migrate",
-		Short: "Apply, list or create your own migrations",
-		Example: "  basalt migrate new add_cities\n  basalt migrate up\n  basalt migrate up --dir supabase/migrations\n" +
-			"  basalt migrate status",
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(migrateUp(), migrateStatus(), migrateNew())
-	return cmd
-}
-
-// migrateDatabase makes a command that works with a database and a folder of migrations.
-func migrateDatabase(use, short string, run func(cmd *cobra.Command, conn *pgx.Conn, dir string) error) *cobra.Command {
-	var settings api.Settings
-	cmd := &cobra.Command{Use: use, Short: short, Args: noArguments}
-	dir := folderFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		conn, _, err := connect(cmd.Context(), &settings)
-		if err != nil {
-			return err
-		}
-		defer conn.Close(context.WithoutCancel(cmd.Context()))
-		return run(cmd, conn, *dir)
-	}
-	bind(cmd, &settings, "data", "database-url")
-	return cmd
-}
-
-// folderFlag declares where the migrations are.
-func folderFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().String("dir", "./migrations", "folder of the .sql files")
-}
-
-func migrateUp() *cobra.Command {
-	const short = "Apply the migrations that are not applied yet, in the order of their names"
-	return migrateDatabase("up", short, func(cmd *cobra.Command, conn *pgx.Conn, dir string) error {
-		applied, err := migrations.UserUp(cmd.Context(), conn, dir, migrations.UserOptions{
-			Progress: func(event migrations.Event) {
-				if line := progressLine(event); line != "" {
-					fmt.Fprintln(cmd.ErrOrStderr(), line)
-				}
-			},
-		})
-		if err == nil {
-			fmt.Fprintf(cmd.OutOrStdout(), "%d applied\n", len(applied))
-		}
-		return err
-	})
-}
-
-// progressLine is what a person reads of an event; a start is told by its end, or by the error.
-func progressLine(event migrations.Event) string {
-	switch event.Stage {
-	case migrations.Waiting:
-		return "waiting for another run on this database"
-	case migrations.Done:
-		return fmt.Sprintf("%-10s %s (%d ms)", migrations.Applied, event.File, event.Took.Milliseconds())
-	case migrations.Ignored, migrations.Skipped:
-		return fmt.Sprintf("%-10s %s: %s", event.Stage, event.File, event.Note)
-	}
-	return ""
-}
-
-func migrateStatus() *cobra.Command {
-	const short = "List the migrations with their state"
-	return migrateDatabase("status", short, func(cmd *cobra.Command, conn *pgx.Conn, dir string) error {
-		list, err := migrations.UserStatus(cmd.Context(), conn, dir)
-		for _, migration := range list {
-			file := migration.File
-			if file == "" {
-				file = strings.TrimSuffix(migration.Version+"_"+migration.Name, "_") + " (its file is not in " + dir + ")"
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%-10s %s\n", migration.State, file)
-		}
-		return err
-	})
-}
-
-func migrateNew() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "new NAME",
-		Short: "Create an empty migration named by the time and NAME",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usageError{fmt.Errorf("one NAME is needed, such as: basalt migrate new add_cities; %d were given", len(args))}
-			}
-			return nil
-		},
-	}
-	dir := folderFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		file, err := migrations.UserNew(*dir, args[0])
-		if err == nil {
-			fmt.Fprintln(cmd.OutOrStdout(), file)
-		}
-		return err
-	}
 	return cmd
 }
