@@ -71,11 +71,7 @@ func (d *document31) relationItem(r *relation) object {
 		filters = append(filters, reference("components/parameters", d.names.parameters.of[part{relation: name, column: c.Name}]))
 	}
 	with := func(first list, names ...string) list {
-		all := append(list(nil), first...)
-		for _, name := range names {
-			all = append(all, reference("components/parameters", name))
-		}
-		return all
+		return withReferences(first, "components/parameters", names...)
 	}
 	var o object
 	add := func(method string, parameters list, body value, responses object) {

@@ -92,13 +92,7 @@ func (r *relation) item() object {
 	for _, c := range r.Columns {
 		filters = append(filters, reference("parameters", filterName(name, c.Name)))
 	}
-	with := func(first list, names ...string) list {
-		all := append(list(nil), first...)
-		for _, name := range names {
-			all = append(all, reference("parameters", name))
-		}
-		return all
-	}
+	with := func(first list, names ...string) list { return withReferences(first, "parameters", names...) }
 	var o object
 	add := func(method string, parameters list, responses object) {
 		op := operation(name, r.Comment)
