@@ -357,13 +357,7 @@ func (a *answer) finish() error {
 	if decided.status != 0 {
 		status = decided.status
 	}
-	if bodyless(status) || a.c.Request().Method == http.MethodHead {
-		a.c.Response().WriteHeader(status)
-		return nil
-	}
-	header.Set("Content-Length", strconv.Itoa(len(a.buffer)))
-	a.c.Response().WriteHeader(status)
-	return a.flush()
+	return writeBody(a.c.Response(), a.c.Request().Method, status, a.buffer)
 }
 
 // finishEmpty answers a write that has nothing to write.

@@ -113,14 +113,7 @@ func (h *Handler) writeDescription(c echo.Context, d *description, schema string
 		contentType = "application/openapi+json; version=3.1; charset=utf-8"
 	}
 	header.Set("Content-Type", contentType)
-	if r.Method == http.MethodHead {
-		c.Response().WriteHeader(http.StatusOK)
-		return nil
-	}
-	header.Set("Content-Length", strconv.Itoa(len(d.body)))
-	c.Response().WriteHeader(http.StatusOK)
-	_, err := c.Response().Write(d.body)
-	return err
+	return writeBody(c.Response(), r.Method, http.StatusOK, d.body)
 }
 
 // matches says whether one of the tags of If-None-Match is this one, compared weakly.
