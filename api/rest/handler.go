@@ -236,7 +236,7 @@ func (h *Handler) flight(r *http.Request, p *planner, path string, statement *co
 		Rollback: h.options.End.rollsBack(&request.Prefer),
 		Calls:    request.Action == query.Call || statement.handled,
 	}
-	flight.Session.ReadOnly = request.Action == query.Read || statement.ReadOnly || r.Method != http.MethodPost && request.Action == query.Call
+	flight.Session.ReadOnly = statement.reads(request, r.Method)
 	return flight
 }
 
