@@ -141,11 +141,10 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 	}
 	for plans := 1; ; plans++ {
 		err = h.run(c, p, path, request, formats, principal)
-		if err == nil || plans == mostPlans || !outdated(err, request) || c.Response().Committed || h.catalogs.Reload(r.Context()) != nil {
+		if err == nil || plans == mostPlans || c.Response().Committed {
 			return err
 		}
-		planned := p
-		if p, _ = h.current(); p == nil || p == planned {
+		if p = h.replanner(r.Context(), p, err, request); p == nil {
 			return err
 		}
 	}

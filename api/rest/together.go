@@ -55,11 +55,11 @@ func (t *together) run() error {
 func (t *together) plan(ctx context.Context) error {
 	for plans := 1; ; plans++ {
 		err := t.attempt(ctx)
-		if err == nil || plans == mostPlans || !outdated(err, t.requests()...) || t.handler.catalogs.Reload(ctx) != nil {
+		if err == nil || plans == mostPlans {
 			return err
 		}
-		next, _ := t.handler.current()
-		if next == nil || next == t.planner {
+		next := t.handler.replanner(ctx, t.planner, err, t.requests()...)
+		if next == nil {
 			return err
 		}
 		t.planner = next
