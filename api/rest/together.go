@@ -163,10 +163,7 @@ func (t *together) lastSession() store.Session {
 // send sends an answer to the whole.
 func (t *together) send(answer *recorder) error {
 	response := t.context.Response()
-	if times := t.handler.clock(t.context); times != nil {
-		times.lap(lapTransaction)
-		response.Header().Set("Server-Timing", times.header())
-	}
+	t.handler.clock(t.context).tell(response.Header(), lapTransaction)
 	return answer.send(response)
 }
 
