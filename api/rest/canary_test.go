@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -89,10 +90,24 @@ func askAsTenant(r *rand.Rand) (method, path, body string, headers []string) {
 	}
 	headers = []string{
 		"Prefer: " + pick(r, "return=representation", "return=headers-only", "count=exact", "return=representation,count=exact", "resolution=merge-duplicates,return=representation", "resolution=ignore-duplicates,return=representation",
-			"resolution=merge-duplicates,return=headers-only", "handling=strict,max-affected=1", "handling=strict,"+secretOf),
-		"Accept: " + pick(r, "application/json", "text/csv", "application/vnd.pgrst.object+json", "application/x-ndjson", "application/vnd.pgrst.array+json;nulls=stripped"),
+			"resolution=merge-duplicates,return=headers-only", "page=keyset", "count=estimated", "handling=strict,max-affected=1", "handling=strict,"+secretOf),
+		"Accept: " + pick(r, "application/json", "text/csv", "application/vnd.pgrst.object+json", "application/x-ndjson", "application/vnd.pgrst.array+json;nulls=stripped", "application/vnd.pgrst.plan+json"),
 	}
 	return method, path, body, headers
+}
+
+// secondOfTwo puts a request into a batch of two, behind one that finds nothing.
+func secondOfTwo(t *testing.T, method, path, body string, headers []string) string {
+	t.Helper()
+	operation := map[string]any{"method": method, "path": "/" + path, "prefer": strings.TrimPrefix(headers[0], "Prefer: ")}
+	if body != "" {
+		operation["body"] = json.RawMessage(body)
+	}
+	text, err := json.Marshal([]any{map[string]any{"method": "GET", "path": "/task?id=is.null"}, operation})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // Two tenants: whatever one asks, on whatever way, nothing that comes back tells of the other's rows: no word of theirs in
@@ -103,15 +118,22 @@ func TestNothingTellsOfAnotherTenantsRows(t *testing.T) {
 	if testing.Short() {
 		requests = 150
 	}
-	s := apitest.Start(t, tenants+open, func(s *api.Settings) { s.RestAggregates, s.RequireFilters = true, false })
+	s := apitest.Start(t, tenants+open, func(s *api.Settings) { s.RestAggregates, s.RequireFilters, s.RestPlan = true, false, true })
 	r := rand.New(rand.NewPCG(21, 22))
 	a := s.As(t, "authenticated", `"sub":"`+ann+`"`)
 	before := bobsRows(t, s)
-	shown := 0
+	shown, batches := 0, map[int]int{}
 	for i := range requests {
 		method, path, body, headers := askAsTenant(r)
 		who := pick(r, a, a, a, "X-Nobody: 1")
-		answer := s.Do(t, method, "/rest/v1/"+path, body, append(headers, who)...)
+		answer := (*apitest.Answer)(nil)
+		batched := method != "HEAD" && r.IntN(5) == 0
+		if batched {
+			answer = s.Do(t, "POST", "/rest/v1/", secondOfTwo(t, method, path, body, headers), "Content-Type: application/vnd.basalt.batch+json", who)
+			batches[answer.Status]++
+		} else {
+			answer = s.Do(t, method, "/rest/v1/"+path, body, append(headers, who)...)
+		}
 		line := fmt.Sprintf("request %d: %s %s %v %s\n%d %v\n%s", i, method, path, headers, body, answer.Status, answer.Header, answer.Body)
 		told := answer.Body + fmt.Sprint(answer.Header)
 		decoded, _ := url.QueryUnescape(path)
@@ -126,7 +148,7 @@ func TestNothingTellsOfAnotherTenantsRows(t *testing.T) {
 		}
 		name, _, _ := strings.Cut(path, "?")
 		_, total, counted := strings.Cut(answer.Header.Get("Content-Range"), "/")
-		if most, ok := mine()[name]; ok && counted && total != "*" && method == "GET" {
+		if most, ok := mine()[name]; ok && counted && total != "*" && method == "GET" && !batched && !strings.Contains(headers[0], "estimated") {
 			var n int
 			if _, err := fmt.Sscan(total, &n); err != nil || n > most+annsNew(t, s, name) {
 				t.Fatalf("counted %s\n%s", total, line)
@@ -136,8 +158,8 @@ func TestNothingTellsOfAnotherTenantsRows(t *testing.T) {
 			shown++
 		}
 	}
-	if shown == 0 {
-		t.Error("ann is not shown her own rows either")
+	if shown == 0 || batches[200] == 0 {
+		t.Errorf("ann is not shown her own rows either: %d answers, batches %v", shown, batches)
 	}
 	if after := bobsRows(t, s); after != before {
 		t.Errorf("bob's rows were changed:\n%s\n%s", before, after)

@@ -77,9 +77,9 @@ func (r *request) cut(c *cutter) {
 		r.resolution, r.conflict = "", nil
 	case r.conflict != nil && c.here():
 		r.conflict = nil
-	case r.missing && c.here():
+	case r.missing && (r.listed || !r.sparse()) && c.here():
 		r.missing = false
-	case r.listed && c.here():
+	case r.listed && (r.missing || !r.sparse()) && c.here():
 		r.listed = false
 	case r.affected >= 0 && c.here():
 		r.affected = -1
