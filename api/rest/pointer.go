@@ -3,7 +3,6 @@ package rest
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -117,7 +116,7 @@ func (p *place) put(dst []byte, text json.RawMessage, value func(leaf string) js
 		}
 	}
 	if len(dst) == start {
-		return dst, errors.New("an object or an array is wanted")
+		return dst, fmt.Errorf("an object or an array is wanted")
 	}
 	return append(dst, closing), nil
 }

@@ -81,7 +81,7 @@ func (r *recorder) appendBody(dst []byte) []byte {
 	}
 	kind, _, err := mime.ParseMediaType(r.header.Get("Content-Type"))
 	switch {
-	case err == nil && isJSON(kind) && json.Valid(r.body):
+	case err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json")) && json.Valid(r.body):
 		return append(dst, r.body...)
 	case kind == "application/octet-stream":
 		return pgjson.AppendString(dst, base64.StdEncoding.EncodeToString(r.body))

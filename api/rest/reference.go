@@ -3,7 +3,6 @@ package rest
 import (
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -100,7 +99,7 @@ func setMarks(q *query.Query, marks []mark, values map[string]json.RawMessage) e
 		}
 	}
 	if s.set < len(marks) {
-		return misplaced(errors.New("a reference in a path may only stand for a whole value: column=eq.{$/…}, column=in.({$/…}) or an argument"))
+		return misplaced(fmt.Errorf("a reference in a path may only stand for a whole value: column=eq.{$/…}, column=in.({$/…}) or an argument"))
 	}
 	return nil
 }
@@ -197,7 +196,7 @@ func (s *markSetter) element(element string) (string, error) {
 		return string(query.AppendElement(nil, text)), err
 	}
 	if s.hasMark(element) {
-		return "", misplaced(errors.New("a reference must be the whole of an element"))
+		return "", misplaced(fmt.Errorf("a reference must be the whole of an element"))
 	}
 	return element, nil
 }
