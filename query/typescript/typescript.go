@@ -210,14 +210,10 @@ func (g *generator) relationships(r *catalog.Relation) tupleType {
 	var tuple tupleType
 	for _, rel := range list {
 		from, to := names(rel)
-		one := "false"
-		if rel.Cardinality == catalog.OneToOne {
-			one = "true"
-		}
 		tuple = append(tuple, &objectType{expanded: true, members: []member{
 			{key: "foreignKeyName", value: atom(quote(rel.Constraint))},
 			{key: "columns", value: atom("[" + strings.Join(from, ", ") + "]")},
-			{key: "isOneToOne", value: atom(one)},
+			{key: "isOneToOne", value: boolean(rel.Cardinality == catalog.OneToOne)},
 			{key: "referencedRelation", value: atom(quote(rel.To.Name.Name))},
 			{key: "referencedColumns", value: atom("[" + strings.Join(to, ", ") + "]")},
 		}})
