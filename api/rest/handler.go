@@ -121,8 +121,8 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 	if isBatch(r, path) {
 		return h.serveBatch(c, p, principal)
 	}
-	if path == "" || path == "/" {
-		if path = h.rootTarget(r.Method, path); path == "" || path == "/" {
+	if isRoot(path) {
+		if path = h.rootTarget(r.Method, path); isRoot(path) {
 			return h.answerRoot(c, p, principal)
 		}
 	}

@@ -17,7 +17,7 @@ func (h *Handler) answerOptions(c echo.Context, model *catalog.Catalog, path str
 		return err
 	}
 	methods := "OPTIONS,GET,HEAD"
-	if path != "" && path != "/" {
+	if !isRoot(path) {
 		var request query.Request
 		if err := target(&request, http.MethodGet, path); err != nil {
 			return err

@@ -41,13 +41,16 @@ const (
 	NoDescription    DescriptionMode = "disabled"
 )
 
+// isRoot says that a path behind the prefix is that of the API's root.
+func isRoot(path string) bool { return path == "" || path == "/" }
+
 // rootTarget is the path that a request for the root means: the function's that answers there, else the same.
 func (h *Handler) rootTarget(method, path string) string {
 	root := &h.options.Root
 	if root.Function == "" || root.Mode == NoDescription || method != http.MethodGet && method != http.MethodHead {
 		return path
 	}
-	return "/rpc/" + h.options.Root.Function
+	return "/rpc/" + root.Function
 }
 
 // answerRoot answers GET and HEAD of the root: the description of what the role of the request may do.
