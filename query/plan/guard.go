@@ -51,5 +51,5 @@ func (p *planner) atMostOne(w *Write) bool {
 			columns = append(columns, c.Field.Column)
 		}
 	}
-	return identifies(r, columns)
+	return r.Identifies(columns)
 }
