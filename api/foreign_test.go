@@ -97,7 +97,7 @@ func TestTokensOfAnotherIssuerAreBelievedByRESTAlone(t *testing.T) {
 	}
 	// What the issuer says of its users is not said of the accounts here.
 	service := sign(jwt.SigningMethodRS256, "r", rsaKey, claims("service_role"))
-	for _, path := range []string{"/auth/v1/user", "/auth/v1/admin/users"} {
+	for _, path := range []string{"/auth/v1/user", "/auth/v1/admin/users", "/admin/api/types.ts"} {
 		if answer := s.Do(t, "GET", path, "", service); answer.Status != 403 && answer.Status != 401 {
 			t.Errorf("%s takes another issuer's token: %d %s", path, answer.Status, answer.Body)
 		}

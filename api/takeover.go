@@ -97,6 +97,9 @@ func (t *taking) read(name, value, place string) error {
 	if key == nil {
 		return errors.New("PostgREST has no such setting")
 	}
+	if strings.IndexByte(value, 0) >= 0 { // a file alone can hold one: PostgreSQL would refuse it again and again
+		return errors.New("the value has a zero byte, which PostgreSQL cannot hold")
+	}
 	if value == "" && key.name != "db-extra-search-path" { // as if it were not there
 		delete(t.values, key.name)
 		return nil

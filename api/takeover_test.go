@@ -137,6 +137,8 @@ func TestAConfigurationThatCannotBeTakenOverNamesTheLine(t *testing.T) {
 		`server-unix-socket = "/canary"`:                      "line 1: server-unix-socket: it is not supported",
 		`server-cors-allowed-origins = "example.com"`:         "line 1: server-cors-allowed-origins: --cors-origins",
 		`db-root-spec = "hidden.root"`:                        "line 1: db-root-spec: it is not supported: the function must be",
+		`db-schemas = "public,can\u0000ary"`:                  "line 1: db-schemas: the value has a zero byte",
+		`db-uri = "postgres://h/can\u0000ary"`:                "line 1: db-uri: the value has a zero byte",
 		`openapi-mode = "some"`:                               "line 1: openapi-mode: --openapi-mode",
 		`server-reuseport = true`:                             "line 1: server-reuseport: it is not supported",
 		`internal-schema-cache-query-sleep = 1`:               "line 1: internal-schema-cache-query-sleep: it is not supported",

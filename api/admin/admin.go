@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"basalt/auth"
+	"basalt/auth/token"
 	"basalt/query/catalog"
 	"basalt/query/typescript"
 )
@@ -34,6 +35,8 @@ func (o *Options) requireService(next echo.HandlerFunc) echo.HandlerFunc {
 			return echo.NewHTTPError(http.StatusUnauthorized, err.Error())
 		}
 		switch {
+		case principal.Foreign: // who may administer is not for another issuer to say
+			return echo.NewHTTPError(http.StatusUnauthorized, token.Foreign().Error())
 		case principal.Role == auth.RoleService:
 			return next(c)
 		case principal.Role == auth.RoleAnon && !principal.APIKeyOnly: // nobody has said who they are

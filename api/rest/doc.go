@@ -276,7 +276,7 @@
 //     blanks count are quoted.
 //   - A filter other than null on an embed without a column of its name is refused with PGRST120; PostgREST lets
 //     PostgreSQL look for the column. The answer tells what is wrong. is.not_null means the same as not.is.null.
-//   - An alias longer than 63 bytes is not cut: it never becomes a name of PostgreSQL's.
+//   - An alias longer than 63 bytes is not cut: it becomes a name of PostgreSQL's in the rows of handlers alone.
 //   - A related order may name a column of the embed that is not shown; PostgREST knows those shown only.
 //   - Junctions of a relation with itself and one-to-one references to itself can be embedded by their hints; PostgREST
 //     has no way to name them.

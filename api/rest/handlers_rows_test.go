@@ -49,6 +49,8 @@ func TestHandlersAreGivenTheRowsOfTheAnswer(t *testing.T) {
 		return rows
 	}
 	for _, path := range []string{
+		"painting?select=" + aliases("id") + ",painter(" + aliases("name") + ")&order=id",
+		"painter?select=" + aliases("id") + ",painting(" + aliases("title") + ",frame(" + aliases("wood") + "))&order=id&painting.order=id",
 		"painting",
 		"painting?select=",
 		"painting?select=year,id,t:title,title",
@@ -97,6 +99,18 @@ func TestHandlersAreGivenTheRowsOfTheAnswer(t *testing.T) {
 			t.Errorf("%s\nrows %v\nwant %v", path, got, want)
 		}
 	}
+}
+
+// aliases shows a column under each name that the statement itself might give to a source of rows.
+func aliases(column string) string {
+	var items []string
+	for _, prefix := range []string{"c", "e", "h", "j", "o", "r", "s", "t", "x", "y"} {
+		items = append(items, prefix+":"+column)
+		for number := range 20 {
+			items = append(items, fmt.Sprintf("%s%d:%s", prefix, number, column))
+		}
+	}
+	return strings.Join(items, ",")
 }
 
 // byText orders rows that nothing else orders.

@@ -14,6 +14,8 @@ create table "Ware House" (id int primary key, "Shelf No. 1" text, "a,b" text, "
 create table "select" ("from" int primary key, "where" text, "group" int references "select", "table" jsonb, "user" text);
 create table do$llar$s (a$num$ int primary key); insert into do$llar$s values (100);
 create table words (id int primary key, w text, "null" text, "true" text, "in" int);
+create table "and/or" ("a/b" int primary key); insert into "and/or" values (1);
+create function "in/out"("n/m" int) returns int language sql as 'select "n/m"';
 create table "日本" ("列" int primary key, "絵" text);
 insert into "موارد" values (1, 'نص'), (2, 'متن');
 insert into "Escap3e;" values (1), (2); insert into "ghostBusters" values (1);
@@ -56,6 +58,10 @@ func TestNamesInEveryScriptAndSpelling(t *testing.T) {
 		{name: "columns named like values", path: "words?select=null,true,in&in=in.(5)&null=eq.n&true=not.is.null", status: 200, want: `[{"null":"n","true":"t","in":5}]`},
 		{name: "aliases of any characters", path: `words?id=eq.5&select="a b":id,"c\"d":id,"SELECT":id,"é😀":id,"x'y":id,"e\\f":id`, status: 200,
 			want: `[{"a b":5,"c\"d":5,"SELECT":5,"é😀":5,"x'y":5,"e\\f":5}]`},
+		{name: "slashes", path: `and%2For?select="a/b"`, status: 200, want: `[{"a/b":1}]`, header: []string{"Content-Location: /and%2For?select=%22a%2Fb%22"}},
+		{name: "slashes of what is written", method: "POST", path: "and%2for", headers: []string{"Prefer: return=headers-only"}, body: `{"a/b":2}`, status: 201, want: "", header: []string{"Location: /and%2For?a%2Fb=eq.2"}},
+		{name: "slashes of a function", path: "rpc/in%2Fout?n/m=3", status: 200, want: "3"},
+		{name: "slashes that are no part of a name", path: "and/or", status: 404, has: []string{"PGRST125"}},
 		{name: "an empty name", path: `words?select=""`, status: 400, has: []string{"PGRST100"}},
 		{name: "a quote that stays open", path: `words?select="id`, status: 400, has: []string{"PGRST100"}},
 		{name: "bytes that are no text", path: "words?w=eq.%ff", status: 400, has: []string{"PGRST100"}},

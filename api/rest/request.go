@@ -124,7 +124,7 @@ func parameters(raw string) iter.Seq[string] {
 func target(request *query.Request, method, path string) error {
 	name := strings.TrimPrefix(path, "/")
 	if called, ok := strings.CutPrefix(name, "rpc/"); ok {
-		if called == "" || strings.Contains(called, "/") {
+		if called == "" {
 			return failure(http.StatusNotFound, "PGRST125", "Invalid path specified in request URL")
 		}
 		request.Action, request.Target = query.Call, called
@@ -134,7 +134,7 @@ func target(request *query.Request, method, path string) error {
 		}
 		return failure(http.StatusMethodNotAllowed, "PGRST101", "Cannot use the "+method+" method on RPC")
 	}
-	if name == "" || strings.Contains(name, "/") {
+	if name == "" {
 		return failure(http.StatusNotFound, "PGRST125", "Invalid path specified in request URL")
 	}
 	request.Target = name
@@ -242,10 +242,12 @@ func writesOne(request *query.Request, f *format) bool {
 	return false
 }
 
-// decodePath gives the path behind /rest/v1 decoded once, as the only form that is ever looked at.
+// decodePath gives the path behind /rest/v1 decoded once, as the only form that is ever looked at. There is one name in
+// it: a slash belongs to that where it is percent-encoded.
 func decodePath(raw string) (string, error) {
 	path, err := url.PathUnescape(raw)
-	if err != nil || !isText(path) {
+	name := strings.TrimPrefix(strings.TrimPrefix(raw, "/"), "rpc/")
+	if err != nil || !isText(path) || strings.Contains(name, "/") {
 		return "", failure(http.StatusNotFound, "PGRST125", "Invalid path specified in request URL")
 	}
 	return path, nil

@@ -8,7 +8,17 @@ import (
 
 func TestResultsOfEveryShape(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, toolbox, nil)
+	s := apitest.Start(t, toolbox+`
+create type pair as (left_one int, right_one int);
+create domain couple as pair;
+create function out_pair(out x pair) language sql as 'select row(1, 2)::pair';
+create function out_pairs(out x pair) returns setof pair language sql as 'select row(1, 2)::pair';
+create function out_couple(out x couple) language sql as 'select row(1, 2)::couple';
+create function table_of_pairs() returns table (x pair) language sql as 'select row(1, 2)::pair';
+create function out_project(out project) language sql as 'select * from project where id = 1';
+create function out_nameless(out int) language sql as 'select 1';
+create function out_two(out int, out named int) language sql as 'select 1, 2';
+`, nil)
 	get := func(name, path string, want string) exchange {
 		return exchange{name: name, path: "rpc/" + path, status: 200, want: want, header: []string{"Content-Type: application/json; charset=utf-8"}}
 	}
@@ -27,6 +37,13 @@ func TestResultsOfEveryShape(t *testing.T) {
 		get("records without a type", "untyped_set", `[{"id":1,"name":"W7","client":1},{"id":2,"name":"W10","client":1}]`),
 		get("one OUT argument", "one_out?num=5", `{"num_plus_one":6}`),
 		get("one OUT argument of JSON", "one_json_out?a=1&b=two", `{"my_json":{"a" : 1, "b" : "two"}}`),
+		get("one OUT argument of a composite", "out_pair", `{"left_one":1,"right_one":2}`),
+		get("one OUT argument of a set of composites", "out_pairs?select=right_one", `[{"right_one":2}]`),
+		get("one OUT argument of a domain over a composite", "out_couple", `{"left_one":1,"right_one":2}`),
+		get("a table of one composite", "table_of_pairs", `[{"left_one":1,"right_one":2}]`),
+		get("one OUT argument of a row of a table", "out_project?select=id,client(name)", `{"id":1,"client":{"name":"MS"}}`),
+		get("one OUT argument without a name", "out_nameless", `1`),
+		get("OUT arguments with and without a name", "out_two?select=named,column1", `{"named":2,"column1":1}`),
 		get("one INOUT argument", "one_inout?num=2", `{"num":3}`),
 		get("one OUT argument that is a composite", "one_point_out", `{"x":1,"y":2}`),
 		get("one INOUT argument that is a composite, part of it", "one_point_inout?p=(1,2)&select=y", `{"y":2}`),

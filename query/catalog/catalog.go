@@ -155,7 +155,7 @@ type Routine struct {
 	Args       []Arg // input arguments (IN, INOUT, VARIADIC) in order
 	Variadic   bool  // the last argument is VARIADIC
 	Volatility Volatility
-	Returns    *Type // scalar, composite or pseudo type; record with Out for OUT/TABLE arguments
+	Returns    *Type // scalar, composite or pseudo type; record with several in Out
 	ReturnsSet bool
 	Out        []Field   // OUT, INOUT and TABLE columns, when the result is built of them
 	Relation   *Relation // the relation whose row type is returned, else nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // The modes of pg_proc.proargmodes.
@@ -85,7 +86,21 @@ func (b *builder) routine(r *Routine, raw *RawRoutine) error {
 	for i := max(0, len(r.Args)-int(raw.Defaults)); i < len(r.Args); i++ {
 		r.Args[i].HasDefault = true
 	}
+	r.nameOut()
 	return nil
+}
+
+// nameOut names the columns of a result as PostgreSQL does. A single one without a name is no column but the result, and
+// the columns of a single composite one are those of the result.
+func (r *Routine) nameOut() {
+	if len(r.Out) == 1 && (r.Out[0].Name == "" || r.Returns.Underlying().Kind == CompositeType) {
+		r.Out = nil
+	}
+	for i := range r.Out {
+		if r.Out[i].Name == "" {
+			r.Out[i].Name = "column" + strconv.Itoa(i+1)
+		}
+	}
 }
 
 // rowArgument gives the relation whose row is a routine's only argument, or nil.

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strconv"
 
 	"basalt/query"
 	"basalt/query/catalog"
@@ -84,19 +83,14 @@ func resultSource(routine *catalog.Routine) (Source, bool) {
 	switch {
 	case routine.Relation != nil:
 		return RelationSource(routine.Relation), true
-	case len(routine.Out) < 2 && routine.Returns.Underlying().Kind == catalog.CompositeType:
-		fields = routine.Returns.Underlying().Fields // also those of the only OUT argument
-	case len(routine.Out) == 1 && routine.Out[0].Name == "":
-		return source, false
 	case len(routine.Out) > 0:
 		fields = routine.Out
+	case routine.Returns.Underlying().Kind == catalog.CompositeType:
+		fields = routine.Returns.Underlying().Fields
 	default:
 		return source, false
 	}
-	for i, field := range fields {
-		if field.Name == "" {
-			field.Name = "column" + strconv.Itoa(i+1) // so does PostgreSQL call it
-		}
+	for _, field := range fields {
 		source.Columns = append(source.Columns, &catalog.Column{Name: field.Name, Type: field.Type})
 	}
 	return source, true

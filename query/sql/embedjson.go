@@ -5,7 +5,7 @@ import "basalt/query/plan"
 // oneAsJSON writes the query of an embed to one behind its select: an object r, and what the parent orders by.
 func (b *builder) oneAsJSON(parent, s *scope, e *plan.Embed) {
 	source, row := b.alias("y"), b.alias("x")
-	b.write(jsonOf(s.comparable), "(", row, ") as r")
+	b.write(jsonOf(s.comparable), "(", whole(row), ") as r")
 	for i := range parent.node.Order {
 		if parent.node.Order[i].Embed == e {
 			b.write(", ", source, ".", orderName(i))
@@ -20,12 +20,16 @@ func (b *builder) oneAsJSON(parent, s *scope, e *plan.Embed) {
 // recordsAsJSON writes an embed to many as an array of objects.
 func (b *builder) recordsAsJSON(parent, s *scope, e *plan.Embed) {
 	source, row := b.alias("y"), b.alias("x")
-	b.write("(select coalesce(", arrayOf(s.comparable), "(", row, "), '[]')\nfrom (\n")
+	b.write("(select coalesce(", arrayOf(s.comparable), "(", whole(row), "), '[]')\nfrom (\n")
 	b.numbered(parent, s, e, false)
 	b.write("\n) ", source, ", lateral ")
 	b.record(s.node.Items, source, row)
 	b.write(")")
 }
+
+// whole is the row of a source as one value. A bare alias would be the column of that name, where there is one: names
+// in answers are the clients' to choose.
+func whole(source string) string { return "(" + source + ".*)" }
 
 // numbered writes the query of an embed's rows, its values by number.
 func (b *builder) numbered(parent, s *scope, e *plan.Embed, ordering bool) {

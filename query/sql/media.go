@@ -30,10 +30,19 @@ func CompileReadAs(p *plan.Read, m *Media) *Statement {
 
 // CompileWriteAs writes a write whose rows are given back and go through a function.
 func CompileWriteAs(w *plan.Write, m *Media) *Statement {
-	if w.Nothing {
+	b := newMediaBuilder()
+	switch {
+	case w.Nothing && m.Aggregate:
+		root := b.scope(w.Returning)
+		return b.media(b.through(m, w.Returning.Items, false, false, func() {
+			b.write("select ")
+			b.items(root, true, nil)
+			b.body(root, nil, nil)
+			b.write("\nlimit 0") // what an aggregate makes of no rows is its own to say
+		}))
+	case w.Nothing:
 		return CompileWrite(w)
 	}
-	b := newMediaBuilder()
 	target := b.bareScope(&plan.Node{Source: plan.RelationSource(w.Relation), Where: w.Where})
 	root, flag := b.changed(w, target)
 	s := b.media(b.through(m, w.Returning.Items, false, flag != "", func() {
@@ -90,7 +99,7 @@ func (b *builder) totalThrough(c *plan.Call, m *Media, items []plan.Item) []Hidd
 	} else {
 		b.write("select n.total, p.shown, ")
 	}
-	b.made(m, "("+row+".*)", "p.shown")
+	b.made(m, whole(row), "p.shown")
 	b.page(c)
 	b.write(", lateral ")
 	b.record(items, "p", row)
@@ -132,7 +141,7 @@ func (b *builder) through(m *Media, items []plan.Item, value, flagged bool, rows
 		b.write("pg_catalog.count(*), ")
 		hidden = append(hidden, Hidden{Kind: RowsColumn})
 	}
-	argument := "(" + row + ".*)"
+	argument := whole(row)
 	if m.Aggregate && value {
 		argument = source + "." + showName(0)
 	}

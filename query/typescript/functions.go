@@ -107,14 +107,17 @@ func (g *generator) function(r *catalog.Routine, overloads []*catalog.Routine) *
 
 // arguments describes what a call sends.
 func (g *generator) arguments(r *catalog.Routine) node {
-	if len(r.Args) == 0 {
-		return atom("Record<PropertyKey, never>")
-	}
 	args := slices.Clone(r.Args)
 	slices.SortStableFunc(args, func(a, b catalog.Arg) int { return compareNames(a.Name, b.Name) })
 	o := &objectType{}
 	for i := range args {
+		if args[i].Name == "" && len(args) > 1 {
+			continue // no request can give it, beside others: it takes its default
+		}
 		o.members = append(o.members, member{key(args[i].Name), args[i].HasDefault, g.typeOf(args[i].Type)})
+	}
+	if len(o.members) == 0 {
+		return atom("Record<PropertyKey, never>")
 	}
 	return o
 }

@@ -251,6 +251,14 @@ func key(name string) string {
 	return name
 }
 
+// valueKey writes the name of a member of a value. Only in brackets is __proto__ a member, not the object's prototype.
+func valueKey(name string) string {
+	if name == "__proto__" {
+		return "[" + quote(name) + "]"
+	}
+	return key(name)
+}
+
 // compareNames orders names as people do, and as the original does on any machine: punctuation before digits before
 // letters, capitals beside small ones.
 func compareNames(a, b string) int {

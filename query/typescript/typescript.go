@@ -16,12 +16,13 @@ const postgrestVersion = "14"
 func Generate(c *catalog.Catalog) string {
 	g := generator{catalog: c, schemas: slices.Clone(c.Schemas())}
 	slices.SortFunc(g.schemas, compareNames)
+	g.schemas = slices.Compact(g.schemas) // one may have been asked for twice
 	database := &objectType{expanded: true}
 	database.add("__InternalSupabase", &objectType{expanded: true, members: []member{{key: "PostgrestVersion", value: atom(quote(postgrestVersion))}}})
 	constants := &objectType{expanded: true}
 	for _, schema := range g.schemas {
 		database.add(key(schema), g.schema(schema))
-		constants.add(key(schema), g.constants(schema))
+		constants.add(valueKey(schema), g.constants(schema))
 	}
 	p := printer{}
 	p.write("export type Json =\n  | string\n  | number\n  | boolean\n  | null\n  | { [key: string]: Json | undefined }\n  | Json[]\n\n")
@@ -251,7 +252,7 @@ func (g *generator) constants(schema string) *objectType {
 			for _, label := range t.Labels {
 				values = append(values, quote(label))
 			}
-			enums.add(key(t.Name.Name), values)
+			enums.add(valueKey(t.Name.Name), values)
 		}
 	}
 	enums.expanded = len(enums.members) > 0

@@ -59,3 +59,11 @@ func TestARichSchemaBecomesTheTypesOfTheGoldenFile(t *testing.T) {
 	}
 	t.Fatalf("%d lines, want %d", len(lines), len(wanted))
 }
+
+func TestASchemaThatIsAskedForTwiceIsWrittenOnce(t *testing.T) {
+	t.Parallel()
+	const sql = "create table notes (id int); create type mood as enum ('ok')"
+	if twice, once := generate(t, sql, "public", "public"), generate(t, sql, "public"); twice != once {
+		t.Errorf("the types are\n%s\nwant\n%s", twice, once)
+	}
+}

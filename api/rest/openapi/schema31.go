@@ -180,12 +180,8 @@ func (d *document31) element(t *catalog.Type, depth int) object { return orNull(
 // fields describes a composite value.
 func (d *document31) fields(fields []catalog.Field, depth int) object {
 	properties := make(object, 0, len(fields))
-	for i, field := range fields {
-		name := field.Name
-		if name == "" {
-			name = "column" + strconv.Itoa(i+1)
-		}
-		properties.add(name, orNull(d.nested(field.Type, depth)))
+	for _, field := range fields {
+		properties.add(field.Name, orNull(d.nested(field.Type, depth)))
 	}
 	return object{{"type", text("object")}, {"properties", properties}}
 }

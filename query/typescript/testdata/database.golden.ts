@@ -530,6 +530,13 @@ export type Database = {
         Args: { person: Database["public"]["Tables"]["people"]["Row"] }
         Returns: string
       }
+      nameless: {
+        Args: Record<PropertyKey, never>
+        Returns: {
+          column1: number
+          column2: number
+        }
+      }
       nothing: { Args: Record<PropertyKey, never>; Returns: undefined }
       one_of_them: {
         Args: Record<PropertyKey, never>
@@ -543,6 +550,16 @@ export type Database = {
           to: "people"
           isOneToOne: true
           isSetofReturn: true
+        }
+      }
+      only_point: {
+        Args: Record<PropertyKey, never>
+        Returns: Database["public"]["CompositeTypes"]["point3"]
+        SetofOptions: {
+          from: "*"
+          to: "point3"
+          isOneToOne: true
+          isSetofReturn: false
         }
       }
       places: {
@@ -573,6 +590,7 @@ export type Database = {
         }
       }
       span_multirange: { Args: Record<PropertyKey, never>; Returns: string }
+      takes_defaults: { Args: Record<PropertyKey, never>; Returns: number }
       total: { Args: { numbers: number[] }; Returns: number }
       underlings: {
         Args: { "": Database["public"]["Tables"]["people"]["Row"] }
@@ -590,6 +608,7 @@ export type Database = {
       }
     }
     Enums: {
+      __proto__: "a"
       mood: "sad" | "ok" | "so \"so\""
     }
     CompositeTypes: {
@@ -701,6 +720,7 @@ export type CompositeTypes<
 export const Constants = {
   public: {
     Enums: {
+      ["__proto__"]: ["a"],
       mood: ["sad", "ok", "so \"so\""],
     },
   },

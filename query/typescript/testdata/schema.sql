@@ -3,6 +3,7 @@ create schema private;
 create schema second;
 
 create type mood as enum ('sad', 'ok', 'so "so"');
+create type __proto__ as enum ('a');
 create type private.shade as enum ('dark', 'light');
 create type second.size as enum ('small', 'a rather long label', 'another rather long label', 'the longest label of all');
 create type point3 as (x int, y int, note text);
@@ -125,6 +126,9 @@ create function corner() returns point3 language sql as $$ select row (1, 2, '')
 create function nothing() returns void language sql as 'select';
 create function anything() returns record language sql as 'select 1, 2';
 create function from_body(json) returns json language sql as 'select $1';
+create function takes_defaults(json default '{}', json default '{}') returns int language sql as 'select 1';
+create function nameless(out int, out int) language sql as 'select 1, 2';
+create function only_point(out it point3) language sql as $$ select row (1, 2, '')::point3 $$;
 create function positional(int, int) returns int language sql as 'select 1';
 create function places(p point3, shades private.shade[], a_rather_long_argument text, another_long_argument text) returns int
   language sql as 'select 1';
