@@ -87,8 +87,9 @@ func takenKeys() []takenKey {
 	}
 }
 
-// find gives what becomes of a key, nil when nobody knows it.
-func find(keys []takenKey, name string) *takenKey {
+// takenKeyNamed gives what becomes of a key, nil when nobody knows it.
+func takenKeyNamed(name string) *takenKey {
+	keys := takenKeys()
 	for i := range keys {
 		if keys[i].name == name || slices.Contains(keys[i].aliases, name) {
 			return &keys[i]

@@ -13,7 +13,7 @@ func TestEachKeyOfPostgRESTBecomesASettingOrSaysWhyNot(t *testing.T) {
 	seen := map[string]bool{}
 	for _, key := range takenKeys() {
 		for _, name := range append([]string{key.name}, key.aliases...) {
-			if seen[name] || find(takenKeys(), name).name != key.name {
+			if seen[name] || takenKeyNamed(name).name != key.name {
 				t.Errorf("%s stands twice", name)
 			}
 			seen[name] = true

@@ -96,7 +96,7 @@ func (t *taking) read(name, value, place string) error {
 		t.places["app-settings"] = place
 		return nil
 	}
-	key := find(takenKeys(), name)
+	key := takenKeyNamed(name)
 	if key == nil {
 		return errors.New("PostgREST has no such setting")
 	}

@@ -131,7 +131,7 @@ func (s *Settings) takeOverKeys(found map[string]string, log zerolog.Logger) err
 	slices.Sort(names)
 	for _, name := range names {
 		place := name + " of the database"
-		key := find(takenKeys(), strings.ReplaceAll(strings.TrimPrefix(name, inDatabasePrefix), "_", "-"))
+		key := takenKeyNamed(strings.ReplaceAll(strings.TrimPrefix(name, inDatabasePrefix), "_", "-"))
 		if key == nil || !key.inDatabase {
 			s.Taken.Notes = append(s.Taken.Notes, name+" has no effect: PostgREST has no such setting")
 			continue

@@ -31,17 +31,17 @@ func TestATransactionKeepsAllOrNothing(t *testing.T) {
 	database.Exec(t, transactSchema)
 	db := openOne(t, database)
 	const k = 5
-	for failing := range k + 1 {
+	for culprit := range k + 1 {
 		for _, exchanges := range []int{1, 2, 3} {
 			for _, refusal := range []string{"a statement", "a check", "a setting", "a sink"} {
-				name := fmt.Sprintf("%s of flight %d of %d in %d exchanges", refusal, failing, k, exchanges)
+				name := fmt.Sprintf("%s of flight %d of %d in %d exchanges", refusal, culprit, k, exchanges)
 				t.Run(name, func(t *testing.T) {
 					database.Exec(t, `truncate rows cascade`)
 					refused := errors.New("refused")
 					var flights []*store.Flight
 					for i := range k {
 						f := flight("anon", `insert into rows values (`+strconv.Itoa(i)+`) returning id::text`, &result{})
-						if i == failing {
+						if i == culprit {
 							switch refusal {
 							case "a statement":
 								f.Steps = append(f.Steps, statement(`select 1/0`, nil))
@@ -51,7 +51,7 @@ func TestATransactionKeepsAllOrNothing(t *testing.T) {
 								f.Session.Settings = []store.Setting{{Name: "timezone", Value: "Nowhere"}}
 							case "a sink":
 								// Held by the flights that were never flown as they are here.
-								f.Steps[0].Sink = failing2{refused}
+								f.Steps[0].Sink = failing{row: refused}
 								f.Check = func() error { return nil }
 							}
 						}
@@ -75,9 +75,9 @@ func TestATransactionKeepsAllOrNothing(t *testing.T) {
 						return nil
 					})
 					want := k
-					if failing < k {
+					if culprit < k {
 						want = 0
-						if err == nil || at != failing {
+						if err == nil || at != culprit {
 							t.Errorf("error %v of flight %d", err, at)
 						}
 					} else if err != nil {
@@ -94,13 +94,6 @@ func TestATransactionKeepsAllOrNothing(t *testing.T) {
 		t.Errorf("%d connections were closed", db.Stats().Destroyed)
 	}
 }
-
-// failing2 is a sink that takes no row.
-type failing2 struct{ err error }
-
-func (f failing2) Begin(store.Columns) error { return nil }
-func (f failing2) Row([][]byte) error        { return f.err }
-func (f failing2) End(int64) error           { return nil }
 
 func TestADeferredConstraintUndoesATransaction(t *testing.T) {
 	database := storetest.New(t)

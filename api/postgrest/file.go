@@ -2,6 +2,7 @@
 package postgrest
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -132,7 +133,7 @@ func (p *parser) value() (string, error) {
 	if _, err := strconv.ParseFloat(word, 64); err == nil {
 		return word, nil
 	}
-	return "", fmt.Errorf("the value must be a number, true, false, or text in double quotes")
+	return "", errors.New("the value must be a number, true, false, or text in double quotes")
 }
 
 // quoted reads text in double quotes with its escapes.
@@ -164,13 +165,13 @@ func (p *parser) quoted() (string, error) {
 		}
 	}
 	p.line = start
-	return "", fmt.Errorf("the closing quote is missing")
+	return "", errors.New("the closing quote is missing")
 }
 
 // escape writes what stands behind a backslash and gives its length.
 func (p *parser) escape(b *strings.Builder, text string) (int, error) {
 	if text == "" {
-		return 0, fmt.Errorf("the closing quote is missing")
+		return 0, errors.New("the closing quote is missing")
 	}
 	switch text[0] {
 	case 'n':
@@ -184,7 +185,7 @@ func (p *parser) escape(b *strings.Builder, text string) (int, error) {
 	case 'u':
 		return unicodeEscape(b, text)
 	default:
-		return 0, fmt.Errorf(`a backslash goes with one of " \ n r t u; a backslash itself is written twice`)
+		return 0, errors.New(`a backslash goes with one of " \ n r t u; a backslash itself is written twice`)
 	}
 	return 1, nil
 }
@@ -199,7 +200,7 @@ func unicodeEscape(b *strings.Builder, text string) (int, error) {
 			return size, nil
 		}
 	}
-	return 0, fmt.Errorf(`\u goes with the four hexadecimal digits of a character`)
+	return 0, errors.New(`\u goes with the four hexadecimal digits of a character`)
 }
 
 // interpolate writes what stands behind a dollar: another one, or the name of a variable of the environment.
@@ -210,7 +211,7 @@ func (p *parser) interpolate(b *strings.Builder, text string) (int, error) {
 	}
 	name, _, closed := strings.Cut(strings.TrimPrefix(text, "("), ")")
 	if !strings.HasPrefix(text, "(") || !closed || name == "" || strings.ContainsAny(name, "\" \n") {
-		return 0, fmt.Errorf("a dollar is written twice; $(NAME) stands for a variable of the environment")
+		return 0, errors.New("a dollar is written twice; $(NAME) stands for a variable of the environment")
 	}
 	value, found := p.environment(name)
 	if !found {

@@ -280,10 +280,7 @@ func (a *answer) showsOne() bool {
 }
 
 // reads says that the transaction is a read-only one.
-func (a *answer) reads() bool {
-	return a.request.Action == query.Read || a.statement.ReadOnly ||
-		a.request.Action == query.Call && a.c.Request().Method != http.MethodPost
-}
+func (a *answer) reads() bool { return a.statement.reads(a.request, a.c.Request().Method) }
 
 // streamAfter is how much is held back before the first byte leaves. Where functions may have a say in status and
 // headers, that is as much as may be held at all.
@@ -371,13 +368,7 @@ func (a *answer) finish() error {
 	if decided.status != 0 {
 		status = decided.status
 	}
-	if bodyless(status) || a.c.Request().Method == http.MethodHead {
-		a.c.Response().WriteHeader(status)
-		return nil
-	}
-	header.Set("Content-Length", strconv.Itoa(len(a.buffer)))
-	a.c.Response().WriteHeader(status)
-	return a.flush()
+	return writeBody(a.c.Response(), a.c.Request().Method, status, a.buffer)
 }
 
 // finishEmpty answers a write that has nothing to write.

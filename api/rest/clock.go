@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"net/http"
 	"strconv"
 	"time"
 
@@ -55,6 +56,15 @@ func (c *clock) lap(which lap) {
 	now := time.Now()
 	c.taken[which] += now.Sub(c.last)
 	c.last, c.next = now, max(c.next, which+1)
+}
+
+// tell ends a part and sets Server-Timing.
+func (c *clock) tell(header http.Header, which lap) {
+	if c == nil {
+		return
+	}
+	c.lap(which)
+	header.Set("Server-Timing", c.header())
 }
 
 // header is the value of Server-Timing, in milliseconds. A streamed answer begins before its transaction ends: what is

@@ -1,9 +1,10 @@
 // Package rest serves /rest/v1: PostgREST's dialect over the exposed schemas.
 //
 // A request walks through request.go and payload.go (HTTP to query.Request), planner.go (request and catalog to a
-// compiled statement), session.go (who asks), store (one flight to PostgreSQL), answer.go with row.go, status.go
-// and headers.go (rows to HTTP); errors.go is the one place where anything that stops it becomes its answer. root.go
-// describes the API at its root.
+// compiled statement), accept.go and media.go (what the answer is written as), session.go (who asks), store (one flight
+// to PostgreSQL), answer.go with row.go, status.go, headers.go and page.go (rows to HTTP); errors.go is the one place
+// where anything that stops it becomes its answer. handler.go ties them together. explain.go answers with a plan instead,
+// root.go describes the API at its root, outdated.go decides what is planned again when definitions have changed.
 //
 // batch.go has the requests that are several in one transaction, idempotency.go those that may be sent twice; both walk
 // the same way, one operation beside the other (operation.go, together.go). reference.go and pointer.go put what one

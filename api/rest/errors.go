@@ -47,15 +47,7 @@ func (e *Error) write(w http.ResponseWriter, method string) error {
 		header.Set("Content-Type", "application/json; charset=utf-8")
 	}
 	header.Set("Proxy-Status", "basalt; error="+headerText(e.Code)+", PostgREST; error="+headerText(e.Code))
-	if method == http.MethodHead || bodyless(e.Status) {
-		w.WriteHeader(e.Status)
-		return nil
-	}
-	body := e.body()
-	header.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(e.Status)
-	_, err := w.Write(body)
-	return err
+	return writeBody(w, method, e.Status, e.body())
 }
 
 // body is the JSON of the answer: always the four keys, null where there is nothing to say.

@@ -77,16 +77,21 @@ create function json_rows() returns setof json language sql stable as $$ select 
 create function hidden_one() returns int language sql stable as 'select 1';
 ` + open
 
+// postCall calls a function by POST.
+func postCall(name, path, body string, status int, want string) exchange {
+	return exchange{name: name, method: "POST", path: "rpc/" + path, body: body, status: status, want: want}
+}
+
+// getCall calls a function by GET.
+func getCall(name, path string, status int, want string) exchange {
+	return exchange{name: name, path: "rpc/" + path, status: status, want: want}
+}
+
 func TestArgumentsOfEveryType(t *testing.T) {
 	t.Parallel()
 	s := apitest.Start(t, toolbox, nil)
 	form := []string{"Content-Type: application/x-www-form-urlencoded"}
-	post := func(name, path, body string, status int, want string) exchange {
-		return exchange{name: name, method: "POST", path: "rpc/" + path, body: body, status: status, want: want}
-	}
-	get := func(name, path string, status int, want string) exchange {
-		return exchange{name: name, path: "rpc/" + path, status: status, want: want}
-	}
+	post, get := postCall, getCall
 	all := `{"d":3.1,"i":43,"j":{"k":"v"},"m":"$0.00","s":"spring","t":"hello","jb":{"o":[1,"3"]},"ok":true,"arr":["a","b,c"],"day":"2019-01-01"}`
 	plain := `{"d":3.1,"i":43,"j":{},"m":"$0.00","s":"spring","t":"hello","jb":{},"ok":true,"arr":["a","b"],"day":"2019-01-01"}`
 	run(t, s, []exchange{
@@ -130,12 +135,7 @@ func TestDefaultsAndVariadicArguments(t *testing.T) {
 	t.Parallel()
 	s := apitest.Start(t, toolbox, nil)
 	form := []string{"Content-Type: application/x-www-form-urlencoded"}
-	post := func(name, path, body string, status int, want string) exchange {
-		return exchange{name: name, method: "POST", path: "rpc/" + path, body: body, status: status, want: want}
-	}
-	get := func(name, path string, status int, want string) exchange {
-		return exchange{name: name, path: "rpc/" + path, status: status, want: want}
-	}
+	post, get := postCall, getCall
 	run(t, s, []exchange{
 		get("all defaults", "three", 200, "123"),
 		get("a default in the middle", "three?a=4&c=5", 200, "425"),

@@ -121,8 +121,8 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 	if isBatch(r, path) {
 		return h.serveBatch(c, p, principal)
 	}
-	if path == "" || path == "/" {
-		if path = h.rootTarget(r.Method, path); path == "" || path == "/" {
+	if isRoot(path) {
+		if path = h.rootTarget(r.Method, path); isRoot(path) {
 			return h.answerRoot(c, p, principal)
 		}
 	}
@@ -141,11 +141,10 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 	}
 	for plans := 1; ; plans++ {
 		err = h.run(c, p, path, request, formats, principal)
-		if err == nil || plans == mostPlans || !outdated(err, request) || c.Response().Committed || h.catalogs.Reload(r.Context()) != nil {
+		if err == nil || plans == mostPlans || c.Response().Committed {
 			return err
 		}
-		planned := p
-		if p, _ = h.current(); p == nil || p == planned {
+		if p = h.replanner(r.Context(), p, err, request); p == nil {
 			return err
 		}
 	}
@@ -236,7 +235,7 @@ func (h *Handler) flight(r *http.Request, p *planner, path string, statement *co
 		Rollback: h.options.End.rollsBack(&request.Prefer),
 		Calls:    request.Action == query.Call || statement.handled,
 	}
-	flight.Session.ReadOnly = request.Action == query.Read || statement.ReadOnly || r.Method != http.MethodPost && request.Action == query.Call
+	flight.Session.ReadOnly = statement.reads(request, r.Method)
 	return flight
 }
 

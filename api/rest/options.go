@@ -17,7 +17,7 @@ func (h *Handler) answerOptions(c echo.Context, model *catalog.Catalog, path str
 		return err
 	}
 	methods := "OPTIONS,GET,HEAD"
-	if path != "" && path != "/" {
+	if !isRoot(path) {
 		var request query.Request
 		if err := target(&request, http.MethodGet, path); err != nil {
 			return err
@@ -34,10 +34,7 @@ func (h *Handler) answerOptions(c echo.Context, model *catalog.Catalog, path str
 	}
 	c.Response().Header().Set("Access-Control-Allow-Origin", "*")
 	c.Response().Header().Set("Allow", methods)
-	if times := h.clock(c); times != nil {
-		times.lap(lapParse)
-		c.Response().Header().Set("Server-Timing", times.header())
-	}
+	h.clock(c).tell(c.Response().Header(), lapParse)
 	c.Response().WriteHeader(http.StatusOK)
 	return nil
 }

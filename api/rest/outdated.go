@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -14,6 +15,17 @@ import (
 // mostPlans is how often a request is planned while definitions go on changing, as they do under a migration of many
 // steps.
 const mostPlans = 5
+
+// replanner gives the planner of a newer catalog for requests that have failed, nil when the failure stands.
+func (h *Handler) replanner(ctx context.Context, failed *planner, err error, requests ...*query.Request) *planner {
+	if !outdated(err, requests...) || h.catalogs.Reload(ctx) != nil {
+		return nil
+	}
+	if next, _ := h.current(); next != failed {
+		return next
+	}
+	return nil
+}
 
 // outdated says that requests may have failed because a statement of theirs was written for definitions that have
 // changed since: then they are planned again from a new catalog. A failure has undone what they did. Clients cannot

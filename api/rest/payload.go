@@ -44,7 +44,7 @@ func readPayload(r *http.Request, request *query.Request) (*query.Payload, error
 	}
 	var payload *query.Payload
 	switch {
-	case kind == "application/json" || strings.HasSuffix(kind, "+json"):
+	case isJSON(kind):
 		if len(body) == 0 && request.Action == query.Call {
 			body = []byte("{}")
 		}
@@ -65,6 +65,9 @@ func readPayload(r *http.Request, request *query.Request) (*query.Payload, error
 	}
 	return payload, err
 }
+
+// isJSON says that bodies of a media type are JSON (RFC 6839 §3.1).
+func isJSON(kind string) bool { return kind == "application/json" || strings.HasSuffix(kind, "+json") }
 
 // checkCoding refuses a body that is compressed.
 func checkCoding(r *http.Request) error {

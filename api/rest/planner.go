@@ -47,6 +47,11 @@ type compiled struct {
 	encoder  atomic.Pointer[boundEncoder]
 }
 
+// reads says that a request's transaction is a read-only one.
+func (c *compiled) reads(request *query.Request, method string) bool {
+	return request.Action == query.Read || c.ReadOnly || request.Action == query.Call && method != http.MethodPost
+}
+
 // bytes is roughly the memory that a statement takes.
 func (c *compiled) bytes() int {
 	size := statementBytes

@@ -41,13 +41,16 @@ const (
 	NoDescription    DescriptionMode = "disabled"
 )
 
+// isRoot says that a path behind the prefix is that of the API's root.
+func isRoot(path string) bool { return path == "" || path == "/" }
+
 // rootTarget is the path that a request for the root means: the function's that answers there, else the same.
 func (h *Handler) rootTarget(method, path string) string {
 	root := &h.options.Root
 	if root.Function == "" || root.Mode == NoDescription || method != http.MethodGet && method != http.MethodHead {
 		return path
 	}
-	return "/rpc/" + h.options.Root.Function
+	return "/rpc/" + root.Function
 }
 
 // answerRoot answers GET and HEAD of the root: the description of what the role of the request may do.
@@ -113,14 +116,7 @@ func (h *Handler) writeDescription(c echo.Context, d *description, schema string
 		contentType = "application/openapi+json; version=3.1; charset=utf-8"
 	}
 	header.Set("Content-Type", contentType)
-	if r.Method == http.MethodHead {
-		c.Response().WriteHeader(http.StatusOK)
-		return nil
-	}
-	header.Set("Content-Length", strconv.Itoa(len(d.body)))
-	c.Response().WriteHeader(http.StatusOK)
-	_, err := c.Response().Write(d.body)
-	return err
+	return writeBody(c.Response(), r.Method, http.StatusOK, d.body)
 }
 
 // matches says whether one of the tags of If-None-Match is this one, compared weakly.

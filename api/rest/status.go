@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"strconv"
 
 	"basalt/query"
 	"basalt/query/sql"
@@ -106,4 +107,16 @@ func (a *answer) counted() bool {
 // bodyless says that an answer of a status has no body (RFC 9110 §6.4.1).
 func bodyless(status int) bool {
 	return status == http.StatusNoContent || status == http.StatusNotModified
+}
+
+// writeBody sends a status and, where there may be one, a body whose end is known.
+func writeBody(w http.ResponseWriter, method string, status int, body []byte) error {
+	if method == http.MethodHead || bodyless(status) {
+		w.WriteHeader(status)
+		return nil
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, err := w.Write(body)
+	return err
 }

@@ -54,11 +54,11 @@ func (t *together) run() error {
 func (t *together) plan(ctx context.Context) error {
 	for plans := 1; ; plans++ {
 		err := t.attempt(ctx)
-		if err == nil || plans == mostPlans || !outdated(err, t.requests()...) || t.handler.catalogs.Reload(ctx) != nil {
+		if err == nil || plans == mostPlans {
 			return err
 		}
-		next, _ := t.handler.current()
-		if next == nil || next == t.planner {
+		next := t.handler.replanner(ctx, t.planner, err, t.requests()...)
+		if next == nil {
 			return err
 		}
 		t.planner = next
@@ -156,10 +156,7 @@ func (t *together) work(tx *store.Tx) error {
 // send sends an answer to the whole.
 func (t *together) send(answer *recorder) error {
 	response := t.context.Response()
-	if times := t.handler.clock(t.context); times != nil {
-		times.lap(lapTransaction)
-		response.Header().Set("Server-Timing", times.header())
-	}
+	t.handler.clock(t.context).tell(response.Header(), lapTransaction)
 	return answer.send(response)
 }
 

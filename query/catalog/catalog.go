@@ -60,6 +60,9 @@ func (r *Relation) Column(name string) *Column {
 	return nil
 }
 
+// IsView says that the rows are those of a query, materialized or not.
+func (r *Relation) IsView() bool { return r.Kind == View || r.Kind == MaterializedView }
+
 // Column is one attribute of a relation.
 type Column struct {
 	Name      string

@@ -93,6 +93,17 @@ func (r *Relation) isKey(columns []*Column) bool {
 	return slices.ContainsFunc(r.Uniques, func(key []*Column) bool { return sameColumns(key, columns) })
 }
 
+// Identifies says that no two rows have the same values in the columns: a key is among them that holds no null.
+func (r *Relation) Identifies(columns []*Column) bool {
+	if len(r.PrimaryKey) > 0 && containsColumns(columns, r.PrimaryKey) {
+		return true
+	}
+	return slices.ContainsFunc(r.Uniques, func(key []*Column) bool {
+		nullable := slices.ContainsFunc(key, func(c *Column) bool { return !c.NotNull })
+		return len(key) > 0 && !nullable && containsColumns(columns, key)
+	})
+}
+
 func sameColumns(x, y []*Column) bool {
 	return len(x) == len(y) && containsColumns(x, y)
 }

@@ -50,5 +50,5 @@ func (p *planner) atMostOne(w *Write) bool {
 			columns = append(columns, c.Field.Column)
 		}
 	}
-	return identifies(r, columns)
+	return r.Identifies(columns)
 }

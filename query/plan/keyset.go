@@ -61,12 +61,12 @@ func completeOrder(root *Node) bool {
 		if term := &root.Order[i]; term.Embed == nil && term.Item < 0 && len(term.Field.Path) == 0 && term.Field.Column != nil {
 			columns = append(columns, term.Field.Column)
 		}
-		if identifies(relation, columns) {
+		if relation.Identifies(columns) {
 			root.Order = root.Order[:i+1]
 			break
 		}
 	}
-	if !identifies(relation, columns) {
+	if !relation.Identifies(columns) {
 		descending := len(root.Order) > 0 && root.Order[len(root.Order)-1].Descending
 		for _, column := range relation.PrimaryKey {
 			if !slices.Contains(columns, column) {
@@ -81,25 +81,7 @@ func completeOrder(root *Node) bool {
 			root.Order[i].Nulls = query.NullsDefault // an index is not asked for a place of nulls that are not there
 		}
 	}
-	return len(relation.PrimaryKey) > 0 || identifies(relation, columns)
-}
-
-// identifies says that no two rows of a relation have the same values in the columns.
-func identifies(relation *catalog.Relation, columns []*catalog.Column) bool {
-	includes := func(key []*catalog.Column) bool {
-		for _, column := range key {
-			if !slices.Contains(columns, column) {
-				return false
-			}
-		}
-		return len(key) > 0
-	}
-	if includes(relation.PrimaryKey) {
-		return true
-	}
-	return slices.ContainsFunc(relation.Uniques, func(key []*catalog.Column) bool {
-		return includes(key) && !slices.ContainsFunc(key, func(c *catalog.Column) bool { return !c.NotNull })
-	})
+	return len(relation.PrimaryKey) > 0 || relation.Identifies(columns)
 }
 
 // NotNull says that no row has null in a term.

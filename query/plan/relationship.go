@@ -33,8 +33,7 @@ func (p *planner) relationship(source *Source, item *query.Item) (*catalog.Relat
 func withoutViews(found []*catalog.Relationship, item *query.Item) []*catalog.Relationship {
 	kept := make([]*catalog.Relationship, 0, len(found))
 	for _, r := range found {
-		view := r.To.Kind == catalog.View || r.To.Kind == catalog.MaterializedView
-		if !view || r.Self || r.To.Name.Name == item.Relation {
+		if !r.To.IsView() || r.Self || r.To.Name.Name == item.Relation {
 			kept = append(kept, r)
 		}
 	}

@@ -71,17 +71,14 @@ func takes(routine *catalog.Routine, given []string) bool {
 
 // takesBody says whether a routine's only argument is unnamed and of the type that the body has.
 func takesBody(routine *catalog.Routine, payload *query.Payload) bool {
-	if payload == nil || len(routine.Args) != 1 || routine.Args[0].Name != "" || routine.Variadic {
+	if payload == nil || !routine.TakesBody() {
 		return false
 	}
-	t := routine.Args[0].Type.Name
-	if t.Schema != "pg_catalog" {
-		return false
-	}
+	wanted := routine.Args[0].Type.BodyType()
 	if payload.Format == query.JSON {
-		return t.Name == "json" || t.Name == "jsonb"
+		return wanted == "application/json"
 	}
-	return payload.Format == query.Opaque && t.Name == opaqueType(payload)
+	return payload.Format == query.Opaque && wanted == payload.MediaType
 }
 
 // opaqueType is the type that takes a body which is one value.
@@ -94,21 +91,6 @@ func opaqueType(payload *query.Payload) string {
 	default:
 		return "bytea"
 	}
-}
-
-// callable says whether there is any way to call a routine: by names, or with the body as its only argument.
-func callable(routine *catalog.Routine) bool {
-	for i := range routine.Args {
-		if routine.Args[i].Name == "" && (len(routine.Args) > 1 || !takesWhole(routine.Args[i].Type)) {
-			return false
-		}
-	}
-	return true
-}
-
-// takesWhole says whether some body can be a value of a type.
-func takesWhole(t *catalog.Type) bool {
-	return t.Name.Schema == "pg_catalog" && slices.Contains([]string{"json", "jsonb", "text", "xml", "bytea"}, t.Name.Name)
 }
 
 func (p *planner) routineNotFound(name catalog.Name, given []string) error {
@@ -139,7 +121,7 @@ func (p *planner) routineNotFound(name catalog.Name, given []string) error {
 // routineHint tells what a wrong call may have meant: the same name with arguments like those, or a name like it.
 func (p *planner) routineHint(name catalog.Name, given []string) string {
 	meant := "Perhaps you meant to call the function "
-	overloads := slices.DeleteFunc(slices.Clone(p.catalog.Routines(name)), func(r *catalog.Routine) bool { return !callable(r) })
+	overloads := slices.DeleteFunc(slices.Clone(p.catalog.Routines(name)), func(r *catalog.Routine) bool { return !r.Callable() })
 	if len(overloads) == 0 {
 		if near, ok := p.catalog.Similar(name.Schema, catalog.RoutineName, name.Name); ok && near != name.Name {
 			return meant + catalog.Name{Schema: name.Schema, Name: near}.String()

@@ -23,7 +23,10 @@ create table events (
 );
 insert into events
 select g, 'kind ' || g % 3, case when g % 5 > 0 then timestamptz '2026-01-01' + g * interval '1 minute' end, g % 100, g % 200, g / 200
-from generate_series(1, 20000) g;
+from generate_series(1, 20000) g
+order by
+  g % 3,
+  g desc; -- the rows of a kind lie together: an index on kind is worth its while, vacuumed or not
 create index on events (weight, id);
 create index on events (kind, id desc);
 create index on events (at, id);

@@ -96,12 +96,6 @@ func (g *generator) function(r *catalog.Routine, overloads []*catalog.Routine) *
 	if len(r.Args) == 1 && r.Args[0].Type.Kind == catalog.CompositeType {
 		from = r.Args[0].Type.Name.Name
 	}
-	boolean := func(b bool) atom {
-		if b {
-			return "true"
-		}
-		return "false"
-	}
 	o.add("SetofOptions", &objectType{expanded: true, members: []member{
 		{key: "from", value: atom(quote(from))},
 		{key: "to", value: atom(quote(to))},

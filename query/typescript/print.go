@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -222,6 +223,9 @@ func (p *printer) fits(u unionType) bool {
 	text, ok := u.flat()
 	return ok && p.column+1+len(text) <= width
 }
+
+// boolean is the type of one truth value.
+func boolean(b bool) atom { return atom(strconv.FormatBool(b)) }
 
 // quote writes a string.
 func quote(s string) string {

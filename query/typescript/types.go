@@ -40,7 +40,7 @@ func (g *generator) rowOf(r *catalog.Relation) node {
 		return atom("unknown")
 	}
 	kind := "Tables"
-	if isView(r) {
+	if r.IsView() {
 		kind = "Views"
 	}
 	return reference(r.Name.Schema, kind, r.Name.Name) + `["Row"]`

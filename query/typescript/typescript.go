@@ -59,7 +59,7 @@ func (g *generator) schema(name string) *objectType {
 	relations := slices.Clone(g.catalog.Relations(name))
 	slices.SortFunc(relations, func(a, b *catalog.Relation) int { return compareNames(a.Name.Name, b.Name.Name) })
 	for _, r := range relations {
-		if isView(r) {
+		if r.IsView() {
 			views.add(key(r.Name.Name), g.view(r, functions))
 		} else {
 			tables.add(key(r.Name.Name), g.table(r, functions))
@@ -95,10 +95,6 @@ func orNever(o *objectType) *objectType {
 		o.add("[_ in never]", atom("never"))
 	}
 	return o
-}
-
-func isView(r *catalog.Relation) bool {
-	return r.Kind == catalog.View || r.Kind == catalog.MaterializedView
 }
 
 // columns gives those of a relation by name.
@@ -215,14 +211,10 @@ func (g *generator) relationships(r *catalog.Relation) tupleType {
 	var tuple tupleType
 	for _, rel := range list {
 		from, to := names(rel)
-		one := "false"
-		if rel.Cardinality == catalog.OneToOne {
-			one = "true"
-		}
 		tuple = append(tuple, &objectType{expanded: true, members: []member{
 			{key: "foreignKeyName", value: atom(quote(rel.Constraint))},
 			{key: "columns", value: atom("[" + strings.Join(from, ", ") + "]")},
-			{key: "isOneToOne", value: atom(one)},
+			{key: "isOneToOne", value: boolean(rel.Cardinality == catalog.OneToOne)},
 			{key: "referencedRelation", value: atom(quote(rel.To.Name.Name))},
 			{key: "referencedColumns", value: atom("[" + strings.Join(to, ", ") + "]")},
 		}})

@@ -195,7 +195,7 @@ func TestACutAnswerIsNeverTakenForAWholeOne(t *testing.T) {
 				test.meanwhile()
 				rest, err := io.ReadAll(reader) // ends only because the server closes the connection
 				if len(rest) < 10_000 {
-					t.Errorf("%d bytes, %v", len(rest), err)
+					t.Fatalf("%d bytes, %v", len(rest), err)
 				}
 				if !strings.Contains(string(rest[:1000]), "Transfer-Encoding: chunked") || strings.HasSuffix(string(rest), "0\r\n\r\n") {
 					t.Errorf("the answer looks complete: %q … %q", rest[:300], rest[len(rest)-20:])

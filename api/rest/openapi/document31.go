@@ -71,11 +71,7 @@ func (d *document31) relationItem(r *relation) object {
 		filters = append(filters, reference("components/parameters", d.names.parameters.of[part{relation: name, column: c.Name}]))
 	}
 	with := func(first list, names ...string) list {
-		all := append(list(nil), first...)
-		for _, name := range names {
-			all = append(all, reference("components/parameters", name))
-		}
-		return all
+		return withReferences(first, "components/parameters", names...)
 	}
 	var o object
 	add := func(method string, parameters list, body value, responses object) {
@@ -191,8 +187,8 @@ func (d *document31) callBody(o overloads) object {
 	var content object
 	var choices list
 	for _, r := range o {
-		if takesBody(r) {
-			media := bodyType(r.Args[0].Type)
+		if r.TakesBody() {
+			media := r.Args[0].Type.BodyType()
 			if media != mediaJSON {
 				content.add(media, object{{"schema", object{{"type", text("string")}}}})
 				continue

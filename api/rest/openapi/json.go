@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -84,6 +85,15 @@ func texts(strings ...string) list {
 func reference(section, key string) object {
 	key = strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
 	return object{{"$ref", text("#/" + section + "/" + url.PathEscape(key))}}
+}
+
+// withReferences gives a list with references to more of a section behind it.
+func withReferences(first list, section string, keys ...string) list {
+	all := slices.Clone(first)
+	for _, key := range keys {
+		all = append(all, reference(section, key))
+	}
+	return all
 }
 
 // path is the address of a relation, or of a function behind rpc/.

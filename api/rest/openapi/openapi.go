@@ -106,7 +106,7 @@ func (s *scope) addRelations(rights *Rights) {
 
 func (s *scope) addRoutines(rights *Rights) {
 	for _, r := range s.catalog.RoutinesOf(s.schema) {
-		if !callable(r) || rights != nil && !rights.Routines[r.OID] {
+		if !r.Callable() || rights != nil && !rights.Routines[r.OID] {
 			continue
 		}
 		last := len(s.routines) - 1
@@ -118,43 +118,10 @@ func (s *scope) addRoutines(rights *Rights) {
 	}
 }
 
-// callable says whether requests can give a routine its arguments: by their names, or the body as the only one.
-func callable(r *catalog.Routine) bool {
-	for i := range r.Args {
-		if r.Args[i].Name == "" {
-			return takesBody(r)
-		}
-	}
-	return true
-}
-
-// takesBody says that the whole body of a request is the routine's only argument.
-func takesBody(r *catalog.Routine) bool {
-	return len(r.Args) == 1 && r.Args[0].Name == "" && bodyType(r.Args[0].Type) != ""
-}
-
-// bodyType is the media type of bodies that become an argument of a type, "" when none do.
-func bodyType(t *catalog.Type) string {
-	if t.Name.Schema != systemSchema {
-		return ""
-	}
-	switch t.Name.Name {
-	case "json", "jsonb":
-		return "application/json"
-	case "text":
-		return "text/plain"
-	case "xml":
-		return "text/xml"
-	case "bytea":
-		return "application/octet-stream"
-	}
-	return ""
-}
-
 // readable says that some overload can be called by GET.
 func (o overloads) readable() bool {
 	for _, r := range o {
-		if r.Volatility != catalog.Volatile && !takesBody(r) {
+		if r.Volatility != catalog.Volatile && !r.TakesBody() {
 			return true
 		}
 	}
@@ -254,11 +221,10 @@ func (s *scope) referenced(r *catalog.Relation, c *catalog.Column) (table, colum
 			rel.Columns[0].From != c || rel.To.Name.Schema != s.schema {
 			continue
 		}
-		view := rel.To.Kind == catalog.View || rel.To.Kind == catalog.MaterializedView
-		if table == "" || !view {
+		if table == "" || !rel.To.IsView() {
 			table, column = rel.To.Name.Name, rel.Columns[0].To.Name
 		}
-		if !view {
+		if !rel.To.IsView() {
 			break
 		}
 	}

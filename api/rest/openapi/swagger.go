@@ -92,13 +92,7 @@ func (r *relation) item() object {
 	for _, c := range r.Columns {
 		filters = append(filters, reference("parameters", filterName(name, c.Name)))
 	}
-	with := func(first list, names ...string) list {
-		all := append(list(nil), first...)
-		for _, name := range names {
-			all = append(all, reference("parameters", name))
-		}
-		return all
-	}
+	with := func(first list, names ...string) list { return withReferences(first, "parameters", names...) }
 	var o object
 	add := func(method string, parameters list, responses object) {
 		op := operation(name, r.Comment)
@@ -134,8 +128,8 @@ func (o overloads) item() object {
 	call := func(parameters list) object {
 		op := operation("(rpc) "+name, o.comment())
 		op.add("produces", texts("application/json", "application/vnd.pgrst.object+json;nulls=stripped", "application/vnd.pgrst.object+json"))
-		if len(o) == 1 && takesBody(o[0]) {
-			op.add("consumes", texts(bodyType(o[0].Args[0].Type)))
+		if len(o) == 1 && o[0].TakesBody() {
+			op.add("consumes", texts(o[0].Args[0].Type.BodyType()))
 		}
 		op.add("parameters", parameters)
 		op.add("responses", responses("200", "OK"))
@@ -161,7 +155,7 @@ func (o overloads) item() object {
 
 // body describes what a call sends: the arguments as an object, or the only one as it is.
 func (o overloads) body(arguments []argument) object {
-	if len(o) == 1 && takesBody(o[0]) {
+	if len(o) == 1 && o[0].TakesBody() {
 		return typed(o[0].Args[0].Type)
 	}
 	var schema, properties object
