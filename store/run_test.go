@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -334,48 +335,69 @@ func TestOneRoundTrip(t *testing.T) {
 	guarded, writing := reading, session
 	guarded.Before = &sql.Statement{SQL: `select pg_catalog.set_config('request.path', '/guarded', true)`}
 	writing.Before = guarded.Before
+	flight := func(session store.Session, steps ...store.Step) func() store.Flight {
+		return func() store.Flight {
+			// Each flight brings statements of its own, so that it is the first to prepare them.
+			own := make([]store.Step, len(steps))
+			for i, step := range steps {
+				own[i] = statement(step.Statement.SQL+" -- "+rand.Text(), step.Sink)
+			}
+			return store.Flight{Session: session, Steps: own}
+		}
+	}
 	count := statement(`select count(*) from t`, nil)
 	rows := statement(`select * from t limit 10`, nil)
 	insert := statement(`insert into t values (1)`, nil)
 	returning := statement(`insert into t values (1) returning id`, &result{})
+	rolledBack := func() store.Flight {
+		f := flight(session, insert)()
+		f.Rollback = true
+		return f
+	}
+	checked := func() store.Flight {
+		f := flight(session, insert)()
+		f.Check = func() error { return nil }
+		return f
+	}
+	// trips counts what a flight costs, with its cleaning where that is a message of its own, whose reply nobody waits
+	// for.
+	trips := func(t *testing.T, f *store.Flight, want int64) int64 {
+		read(t, db, "", `select 1`) // what an earlier flight left unread is read by this one
+		before := p.turns.Load()
+		if err := db.Run(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the replies have passed", func() bool { return p.turns.Load()-before >= want })
+		read(t, db, "", `select 1`)
+		return p.turns.Load() - before - 1
+	}
 	tests := []struct {
-		name    string
-		flight  store.Flight
-		trips   int64
-		cleaned bool // by itself, in a further message whose reply nobody waits for
+		name            string
+		flight          func() store.Flight
+		first, prepared int64 // round trips of the first flight, which prepares its statements, and of the next
 	}{
-		{"a read", store.Flight{Session: reading, Steps: []store.Step{rows}}, 1, false},
-		{"a read with its count", store.Flight{Session: reading, Steps: []store.Step{count, rows}}, 1, false},
-		{"a read behind another statement", store.Flight{Session: guarded, Steps: []store.Step{rows}}, 1, false},
-		{"a write", store.Flight{Session: session, Steps: []store.Step{insert}}, 1, false},
-		{"a write behind another statement", store.Flight{Session: writing, Steps: []store.Step{insert}}, 1, false},
-		{"a serializable write", store.Flight{Session: serializable, Steps: []store.Step{insert}}, 1, true},
-		{"a write rolled back", store.Flight{Session: session, Steps: []store.Step{insert}, Rollback: true}, 1, true},
-		{"a write with a check", store.Flight{Session: session, Steps: []store.Step{insert}, Check: func() error { return nil }}, 2, true},
-		{"a write that returns rows", store.Flight{Session: session, Steps: []store.Step{returning}}, 1, false},
+		{"a read", flight(reading, rows), 1, 1},
+		{"a read with its count", flight(reading, count, rows), 1, 1},
+		{"a write", flight(session, insert), 1, 1},
+		{"a serializable write, and its cleaning", flight(serializable, insert), 2, 2},
+		{"a write rolled back, and its cleaning", rolledBack, 2, 2},
+		{"a write with a check, and its cleaning", checked, 3, 3},
+		// The first one is held until the sink has seen the types.
+		{"a write that returns rows", flight(session, returning), 3, 1},
 	}
 	for _, test := range tests {
-		for _, state := range []string{"that prepares its statements", "prepared"} {
-			t.Run(test.name+" "+state, func(t *testing.T) {
-				read(t, db, "", `select 1`) // what an earlier flight left unread is read by this one
-				before := p.turns.Load()
-				if err := db.Run(t.Context(), &test.flight); err != nil {
-					t.Fatal(err)
+		t.Run(test.name, func(t *testing.T) {
+			// A busy machine may cut a message in two, which the proxy takes for two: the cheapest of a few counts.
+			var first, prepared int64
+			for range 5 {
+				f := test.flight()
+				first, prepared = trips(t, &f, test.first), trips(t, &f, test.prepared)
+				if first == test.first && prepared == test.prepared {
+					return
 				}
-				want, cleaned := test.trips, test.cleaned
-				if state != "prepared" && test.flight.Steps[0].Sink != nil && !test.flight.Session.ReadOnly {
-					want, cleaned = want+1, true // it is held until the sink has seen the types
-				}
-				if cleaned {
-					want++
-				}
-				eventually(t, "the replies have passed", func() bool { return p.turns.Load()-before >= want })
-				read(t, db, "", `select 1`)
-				if trips := p.turns.Load() - before - 1; trips != want {
-					t.Errorf("took %d round trips with its cleaning, want %d", trips, want)
-				}
-			})
-		}
+			}
+			t.Errorf("took %d round trips and %d when prepared, want %d and %d", first, prepared, test.first, test.prepared)
+		})
 	}
 }
 
