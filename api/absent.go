@@ -64,8 +64,11 @@ where wanted <> ''
 type absences struct {
 	settings *Settings
 	log      zerolog.Logger
-	told     []string
+	told     []absence
 }
+
+// absence is a name that a setting has and the database has not.
+type absence struct{ flag, name, reason string }
 
 // look is called with each new catalog, on the connection that has loaded it.
 func (a *absences) look(ctx context.Context, conn *pgconn.PgConn) {
@@ -85,18 +88,25 @@ func (a *absences) look(ctx context.Context, conn *pgconn.PgConn) {
 		a.log.Warn().Err(found.Err).Msg("cannot look for what settings name")
 		return
 	}
-	var absent []string
+	var absent []absence
 	for _, row := range found.Rows {
-		flag, name, reason := string(row[0]), string(row[1]), string(row[2])
-		key := flag + " " + name + " " + reason
-		if absent = append(absent, key); slices.Contains(a.told, key) {
-			continue
+		one := absence{string(row[0]), string(row[1]), string(row[2])}
+		if absent = append(absent, one); !slices.Contains(a.told, one) {
+			a.log.Warn().Str("setting", a.setting(one.flag)).Str("name", one.name).Msg(one.reason)
 		}
-		setting := "--" + flag
-		if s.Taken != nil && s.Taken.origins[flag] != "" {
-			setting += ", " + s.Taken.origins[flag]
+	}
+	for _, one := range a.told {
+		if !slices.Contains(absent, one) {
+			a.log.Info().Str("setting", a.setting(one.flag)).Str("name", one.name).Msg("what was missing is there")
 		}
-		a.log.Warn().Str("setting", setting).Str("name", name).Msg(reason)
 	}
 	a.told = absent
+}
+
+// setting tells where a setting comes from.
+func (a *absences) setting(flag string) string {
+	if taken := a.settings.Taken; taken != nil && taken.origins[flag] != "" {
+		return "--" + flag + ", " + taken.origins[flag]
+	}
+	return "--" + flag
 }

@@ -27,7 +27,7 @@ create function api.check_request(n int) returns void language sql as 'select';`
 		logged(t, s, want, 1)
 	}
 	s.Database.Exec(t, `create schema nope; create function nope.welcome() returns text language sql as $$ select 'hello' $$`)
-	logged(t, s, `"message":"loaded the catalog"`, 2)
+	logged(t, s, `"name":"nope","message":"what was missing is there"`, 1)
 	s.Database.Exec(t, `drop schema nope cascade`)
 	logged(t, s, `"name":"nope","message":"there is no such schema"`, 2)
 	if log := s.Log.String(); strings.Count(log, `"name":"check_request"`) != 1 {
