@@ -56,7 +56,7 @@ var batchHeaders = [...]string{"Accept", "Accept-Profile", "Content-Profile", "C
 
 // isBatch tells a batch from other requests.
 func isBatch(r *http.Request, path string) bool {
-	if path != "" && path != "/" || r.Method != http.MethodPost {
+	if !isRoot(path) || r.Method != http.MethodPost {
 		return false
 	}
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))

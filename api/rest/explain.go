@@ -2,7 +2,6 @@ package rest
 
 import (
 	"net/http"
-	"strconv"
 
 	"github.com/labstack/echo/v4"
 
@@ -59,18 +58,8 @@ func (h *Handler) writePlan(c echo.Context, request *query.Request, f *format, b
 	if request.Action == query.Read && len(header["Vary"]) == 0 {
 		header.Set("Vary", "Accept, Prefer, Range")
 	}
-	if times := h.clock(c); times != nil {
-		times.lap(lapResponse)
-		header.Set("Server-Timing", times.header())
-	}
-	if c.Request().Method == http.MethodHead {
-		c.Response().WriteHeader(http.StatusOK)
-		return nil
-	}
-	header.Set("Content-Length", strconv.Itoa(len(body)))
-	c.Response().WriteHeader(http.StatusOK)
-	_, err := c.Response().Write(body)
-	return err
+	h.clock(c).tell(header, lapResponse)
+	return writeBody(c.Response(), c.Request().Method, http.StatusOK, body)
 }
 
 // planLines takes the lines of a plan.

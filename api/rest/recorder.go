@@ -91,7 +91,7 @@ func (r *recorder) json() []byte {
 func (r *recorder) toJSON(hold func(bytes int) error) error {
 	kind, _, err := mime.ParseMediaType(r.header.Get("Content-Type"))
 	switch {
-	case len(r.body) == 0 || err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json")) && json.Valid(r.body):
+	case len(r.body) == 0 || err == nil && isJSON(kind) && json.Valid(r.body):
 		return nil
 	case kind == "application/octet-stream":
 		if err := hold(base64.StdEncoding.EncodedLen(len(r.body)) - len(r.body)); err != nil {
