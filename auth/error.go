@@ -38,6 +38,7 @@ const (
 	CodeConflict                  Code = "conflict"
 	CodeOverRequestRateLimit      Code = "over_request_rate_limit"
 	CodeOverEmailSendRateLimit    Code = "over_email_send_rate_limit"
+	CodeOverSMSSendRateLimit      Code = "over_sms_send_rate_limit"
 	CodeRequestTimeout            Code = "request_timeout"
 )
 
