@@ -47,8 +47,10 @@ type Options struct {
 	EncryptionKeys seal.Masters
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
-	// Outbound takes mails and text messages; nil writes mails to the log.
+	// Outbound takes mails and text messages; nil sends none.
 	Outbound Outbound
+	// Notify are the kinds of mails by which users are told of changes of their accounts.
+	Notify []MailKind
 	// Log takes the events of accounts.
 	Log zerolog.Logger
 }
