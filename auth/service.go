@@ -26,6 +26,8 @@ type Options struct {
 	Issuer string
 	// SiteURL is where links in mails lead back to.
 	SiteURL string
+	// RedirectURLs are the places beside the site that links and sign-ins may lead back to.
+	RedirectURLs []RedirectPattern
 	// Autoconfirm makes sign-ups and new addresses good without a mail.
 	Autoconfirm bool
 	// DisableSignup refuses new accounts.
