@@ -28,6 +28,8 @@ type Options struct {
 	SiteURL string
 	// RedirectURLs are the places beside the site that links and sign-ins may lead back to.
 	RedirectURLs []RedirectPattern
+	// PlainChallenges lets clients use the method plain of RFC 7636, which shows the verifier to who sees the challenge.
+	PlainChallenges bool
 	// Autoconfirm makes sign-ups and new addresses good without a mail.
 	Autoconfirm bool
 	// DisableSignup refuses new accounts.
