@@ -14,6 +14,8 @@ type AccountSettings struct {
 	AutoConfirm  string   `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
 	Limits       string   `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
 
+	MessageSettings
+
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
 }
 
@@ -26,6 +28,9 @@ func (s *Settings) checkAccounts() error {
 		return &SettingError{"encryption-key", err.Error()}
 	}
 	if _, err := s.redirectURLs(); err != nil {
+		return err
+	}
+	if err := s.checkMessages(); err != nil {
 		return err
 	}
 	for _, choice := range []choice{
@@ -60,10 +65,12 @@ func (s *Settings) autoconfirm() bool {
 // accountsOf makes the rules of accounts as the settings ask.
 func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
 	redirects, _ := s.redirectURLs() // checked when the settings were
+	notices, _ := s.notices()        // likewise
 	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
 		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
 		Autoconfirm:    s.autoconfirm(),
 		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
-		LimitsOff:      s.Limits == "off", Log: log,
+		Outbound:       p.Outbox, Notify: notices, SMSProvider: s.smsProvider(),
+		LimitsOff: s.Limits == "off", Log: log,
 	})
 }

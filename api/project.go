@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"basalt/auth"
+	"basalt/auth/outbox"
 	"basalt/auth/token"
 	"basalt/migrations"
 	"basalt/store"
@@ -27,6 +28,7 @@ type Project struct {
 	Keys     *auth.Keys
 	Verifier *auth.Verifier
 	Auth     *auth.Service
+	Outbox   *outbox.Outbox
 
 	identity identity
 }
@@ -158,6 +160,10 @@ func open(ctx context.Context, s *Settings, url, password, apiURL string, log ze
 			return c == nil || c.Role(role) != nil
 		},
 	})
+	if p.Outbox, err = outboxOf(p, s, log); err != nil {
+		db.Close()
+		return nil, err
+	}
 	p.Auth = accountsOf(p, s, apiURL, log)
 	p.identity = identity{verifier: p.Verifier}
 	if s.RestAnonRole != "" {

@@ -53,6 +53,8 @@ type Options struct {
 	LimitsOff bool
 	// Outbound takes mails and text messages; nil sends none.
 	Outbound Outbound
+	// SMSProvider is the name of who sends text messages; "" is nobody.
+	SMSProvider string
 	// Notify are the kinds of mails by which users are told of changes of their accounts.
 	Notify []MailKind
 	// Log takes the events of accounts.
@@ -118,6 +120,7 @@ type Settings struct {
 	DisableSignup bool
 	Autoconfirm   bool
 	Anonymous     bool
+	SMSProvider   string
 }
 
 // Settings gives what clients may know.
@@ -126,6 +129,7 @@ func (s *Service) Settings() Settings {
 		DisableSignup: s.options.DisableSignup,
 		Autoconfirm:   s.options.Autoconfirm,
 		Anonymous:     s.options.Anonymous,
+		SMSProvider:   s.options.SMSProvider,
 	}
 }
 
