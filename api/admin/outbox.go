@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -79,7 +80,11 @@ func (o *Options) listOutbox(c echo.Context) error {
 	for i := range entries {
 		bodies[i] = bodyOf(&entries[i])
 	}
-	return c.JSON(http.StatusOK, struct {
+	c.Response().Header().Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
+	c.Response().WriteHeader(http.StatusOK)
+	encoder := json.NewEncoder(c.Response())
+	encoder.SetEscapeHTML(false) // links are to be copied as they stand
+	return encoder.Encode(struct {
 		Messages []messageBody `json:"messages"`
 	}{bodies})
 }

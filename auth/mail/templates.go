@@ -8,7 +8,6 @@ import (
 	"fmt"
 	html "html/template"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	text "text/template"
@@ -45,13 +44,12 @@ const (
 	// layout is the template that the others take their frame from: it defines `top` and `bottom`.
 	layout = "layout"
 
-	mostTemplate = 1 << 20
-	mostSubject  = 200 // characters
+	mostSubject = 200 // characters
 )
 
 // Variables are what templates can write.
 type Variables struct {
-	ConfirmationURL, SiteURL, RedirectTo html.URL
+	ConfirmationURL, SiteURL, RedirectTo string
 
 	Token, TokenHash string
 	// Email is the account's address, NewEmail the one that it is to have, SendingTo the one that reads this.
@@ -96,8 +94,8 @@ func (e *TemplateError) Unwrap() error { return e.Err }
 
 // LoadTemplates reads the templates. Own ones, nil for none, take the places of those of the same names that are always
 // there: `confirmation.html` and `confirmation.txt` in the default language, `de/confirmation.html` in German. Their
-// first line can be `Subject: …`. A file that is empty leaves that part of the mail out. What a language lacks is in the
-// default one. Each template is tried out: the error is a *TemplateError for one that does not work.
+// first line can be `Subject: …`. A file that is empty leaves that part of the mail out. Mails that a language lacks
+// are in the default one. Each template is tried out: the error is a *TemplateError for one that does not work.
 func LoadTemplates(own fs.FS, defaultLanguage string) (*Templates, error) {
 	first, err := language.Parse(defaultLanguage)
 	if err != nil {
@@ -138,7 +136,7 @@ func LoadTemplates(own fs.FS, defaultLanguage string) (*Templates, error) {
 		}
 		set := map[auth.MailKind]*template{}
 		for kind, name := range names() {
-			if set[kind], err = load(search, name); err != nil {
+			if set[kind], err = load(search, search[len(fallback):], name); err != nil {
 				return nil, err
 			}
 			if err := set[kind].try(kind, tag); err != nil {
@@ -151,96 +149,9 @@ func LoadTemplates(own fs.FS, defaultLanguage string) (*Templates, error) {
 	return t, nil
 }
 
-// folder is where templates of one language are looked for.
-type folder struct {
-	files fs.FS
-	in    string
-}
-
-// addFolders finds the folders of each language. What is in none is of the default language.
-func addFolders(folders map[language.Tag][]folder, files fs.FS, first language.Tag, stock bool) error {
-	entries, err := fs.ReadDir(files, ".")
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		name := entry.Name()
-		switch {
-		case strings.HasPrefix(name, "."):
-		case entry.IsDir():
-			tag, err := language.Parse(name)
-			if err != nil {
-				return &TemplateError{name, errors.New("the name of the folder is no language such as en or pt-BR")}
-			}
-			if err := checkNames(files, name); err != nil {
-				return err
-			}
-			folders[tag] = append(folders[tag], folder{files, name})
-		}
-	}
-	if stock {
-		return nil
-	}
-	if err := checkNames(files, "."); err != nil {
-		return err
-	}
-	folders[first] = append(folders[first], folder{files, "."})
-	return nil
-}
-
-// checkNames refuses files that would never be read: they are misspelled.
-func checkNames(files fs.FS, in string) error {
-	entries, err := fs.ReadDir(files, in)
-	if err != nil {
-		return err
-	}
-	known := []string{layout}
-	for _, name := range names() {
-		known = append(known, name)
-	}
-	slices.Sort(known)
-	for _, entry := range entries {
-		name, extension := entry.Name(), path.Ext(entry.Name())
-		if entry.IsDir() || extension != ".html" && extension != ".txt" {
-			continue
-		}
-		if !slices.Contains(known, strings.TrimSuffix(name, extension)) {
-			return &TemplateError{path.Join(in, name), fmt.Errorf("there is no such mail; the names are %s", strings.Join(known, ", "))}
-		}
-	}
-	return nil
-}
-
-// source is a file, with its subject taken off.
-type source struct {
-	file, subject, body string
-}
-
-// find reads a file from the last folder that has it.
-func find(search []folder, file string) (*source, error) {
-	for _, f := range slices.Backward(search) {
-		name := path.Join(f.in, file)
-		content, err := fs.ReadFile(f.files, name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			continue
-		case err != nil:
-			return nil, &TemplateError{name, err}
-		case len(content) > mostTemplate:
-			return nil, &TemplateError{name, fmt.Errorf("it is larger than %d bytes", mostTemplate)}
-		}
-		s := &source{file: name, body: strings.ReplaceAll(strings.TrimPrefix(string(content), "\ufeff"), "\r\n", "\n")}
-		line, rest, _ := strings.Cut(s.body, "\n")
-		if label, subject, found := strings.Cut(line, ":"); found && strings.EqualFold(strings.TrimSpace(label), "subject") {
-			s.subject, s.body = strings.TrimSpace(subject), strings.TrimLeft(rest, "\n")
-		}
-		return s, nil
-	}
-	return nil, nil
-}
-
-// load reads the templates of one mail. The subject is the one of the HTML, else of the text, else of the stock.
-func load(search []folder, name string) (*template, error) {
+// load reads the templates of one mail. Of a mail that is there in another language than the default one, the part that
+// is not is left out: nobody wants to read it in two.
+func load(search, translated []folder, name string) (*template, error) {
 	t := &template{}
 	frame, err := find(search, layout+".html")
 	if err != nil {
@@ -257,8 +168,20 @@ func load(search []folder, name string) (*template, error) {
 	if page == nil || plain == nil || frame == nil {
 		return nil, &TemplateError{name, errors.New("the template is not there")}
 	}
-	page.body = strings.TrimSpace(page.body)
-	plain.body = strings.TrimSpace(plain.body)
+	ownPage, err := find(translated, name+".html")
+	if err != nil {
+		return nil, err
+	}
+	ownPlain, err := find(translated, name+".txt")
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case ownPage != nil && ownPlain == nil:
+		plain.body = ""
+	case ownPage == nil && ownPlain != nil:
+		page.body = ""
+	}
 	if page.body == "" && plain.body == "" {
 		return nil, &TemplateError{page.file, errors.New("neither the HTML nor the text has anything in it")}
 	}
@@ -276,29 +199,24 @@ func load(search []folder, name string) (*template, error) {
 			return nil, &TemplateError{plain.file, err}
 		}
 	}
-	of := page
-	if of.subject == "" {
-		of = plain
-	}
-	for folders := search; of.subject == "" && len(folders) > 0; folders = folders[:len(folders)-1] {
-		if of, err = find(folders, name+".txt"); err != nil || of == nil {
-			return nil, errors.Join(&TemplateError{page.file, errors.New("there is no subject; write `Subject: …` in the first line")}, err)
-		}
-	}
-	if t.subject, err = text.New(of.file).Parse(of.subject); err != nil {
-		return nil, &TemplateError{of.file, err}
+	if t.subject, err = subject(search, name); err != nil {
+		return nil, err
 	}
 	return t, nil
 }
 
-// try makes a mail of which everything is known, so that a name that is none is found now.
+// try makes a mail of which everything is known, and one of which nothing is, so that a name that is none is found now.
 func (t *template) try(kind auth.MailKind, tag language.Tag) error {
 	_, err := t.write(Variables{
-		ConfirmationURL: "https://api.example/auth/v1/verify?token=t&type=" + html.URL(kind), SiteURL: "https://site.example", RedirectTo: "https://site.example/",
+		ConfirmationURL: "https://api.example/auth/v1/verify?token=t&type=" + string(kind), SiteURL: "https://site.example", RedirectTo: "https://site.example/",
 		Token: "123456", TokenHash: "abcdef", Email: "a@example.com", NewEmail: "b@example.com", SendingTo: "a@example.com",
 		OldEmail: "b@example.com", Phone: "15550100", OldPhone: "15550101", Provider: "github", FactorType: "totp",
 		Data: map[string]any{}, Language: tag.String(),
 	})
+	if err != nil {
+		return err
+	}
+	_, err = t.write(Variables{})
 	return err
 }
 
@@ -363,7 +281,7 @@ func (t *Templates) Write(m auth.Mail, siteURL string) (Letter, error) {
 		return Letter{}, fmt.Errorf("there is no mail of the kind %q", m.Kind)
 	}
 	return template.write(Variables{
-		ConfirmationURL: html.URL(m.Link.Reveal()), SiteURL: html.URL(siteURL), RedirectTo: html.URL(m.RedirectTo),
+		ConfirmationURL: m.Link.Reveal(), SiteURL: siteURL, RedirectTo: m.RedirectTo,
 		Token: m.Token.Reveal(), TokenHash: m.TokenHash.Reveal(), Email: email, NewEmail: m.NewEmail, SendingTo: m.To,
 		OldEmail: m.OldEmail, Phone: m.Phone, OldPhone: m.OldPhone, Provider: m.Provider, FactorType: m.FactorType,
 		Data: data, Language: t.languages[chosen].String(),
