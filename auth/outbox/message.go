@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"encoding/json"
+	"net/url"
 	"strings"
 	"time"
 
@@ -114,14 +115,12 @@ const maxFailure = 500
 // scrub takes out of an error's text what must not reach a log: servers like to repeat what they refuse.
 func (m *Message) scrub(err error) string {
 	text := err.Error()
-	for _, secret := range []auth.Secret{
-		m.Mail.Link, m.Mail.LinkNew, m.Mail.TokenHash, m.Mail.TokenHashNew, m.Mail.Token, m.Mail.TokenNew, m.SMS.Code,
-	} {
+	for _, secret := range m.secrets() {
 		if secret != "" {
-			text = strings.ReplaceAll(text, secret.Reveal(), secret.String())
+			text = strings.ReplaceAll(text, secret, auth.Secret(secret).String())
 		}
 	}
-	for _, address := range []string{m.Mail.To, m.SMS.To} {
+	for _, address := range []string{m.Mail.To, m.Mail.NewEmail, m.SMS.To} {
 		if address != "" {
 			text = strings.ReplaceAll(text, address, "[recipient]")
 		}
@@ -130,4 +129,23 @@ func (m *Message) scrub(err error) string {
 		text = text[:maxFailure]
 	}
 	return strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "")
+}
+
+// secrets are what proves who reads the message: links, what they carry, and codes.
+func (m *Message) secrets() []string {
+	var all []string
+	for _, link := range []auth.Secret{m.Mail.Link, m.Mail.LinkNew} {
+		all = append(all, link.Reveal())
+		if u, err := url.Parse(link.Reveal()); err == nil {
+			for name, values := range u.Query() {
+				if strings.HasPrefix(name, "token") {
+					all = append(all, values...)
+				}
+			}
+		}
+	}
+	for _, secret := range []auth.Secret{m.Mail.TokenHash, m.Mail.TokenHashNew, m.Mail.Token, m.Mail.TokenNew, m.SMS.Code} {
+		all = append(all, secret.Reveal())
+	}
+	return all
 }
