@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,6 +18,7 @@ import (
 
 	"basalt/auth/limit"
 	"basalt/auth/password"
+	"basalt/auth/token"
 )
 
 // Options are the settings of a project's accounts.
@@ -69,6 +71,8 @@ type Service struct {
 	dummy    string
 	limits   *limit.Limiter
 	chainKey []byte
+	signer   atomic.Pointer[token.Signer]
+	signing  atomic.Pointer[SigningSet]
 	log      zerolog.Logger
 }
 
@@ -85,7 +89,7 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	}
 	chain := hmac.New(sha256.New, []byte(keys.Secret.Reveal()))
 	chain.Write([]byte("basalt refresh token chain"))
-	return &Service{
+	s := &Service{
 		pool:     pool,
 		lookups:  newLookups(pool),
 		keys:     keys,
@@ -97,6 +101,14 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		chainKey: chain.Sum(nil),
 		log:      o.Log,
 	}
+	s.UseKeys(*keys)
+	return s
+}
+
+// UseKeys has tokens signed with other keys from now on.
+func (s *Service) UseKeys(keys Keys) {
+	s.signer.Store(keys.Signer())
+	s.signing.Store(keys.Signing)
 }
 
 // Gate is where password hashes wait for their turn.

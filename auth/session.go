@@ -97,7 +97,7 @@ func (s *Service) sign(claims accessClaims) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return token.Sign(text, s.keys.Secret.Reveal(), s.keys.KeyID)
+	return s.signer.Load().Sign(text)
 }
 
 const storedPrefix = "sha256:"

@@ -20,6 +20,8 @@ type Error struct {
 	Code    string
 	Message string
 	Details string // what is wrong with it, where the message alone leaves that open
+	// UnknownKey is set when the token names a key that is not in the ring, and a newer ring may have it.
+	UnknownKey bool
 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
