@@ -11,12 +11,22 @@ type AccountSettings struct {
 	SiteURL     string `flag:"site-url" default:"http://localhost:3000" help:"where mails lead back to"`
 	AutoConfirm string `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
 	Limits      string `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
+
+	JWTSigningKeys auth.Secret `flag:"jwt-signing-keys" help:"JSON Web Keys with their private halves that tokens are signed with (ES256, RS256, EdDSA), a set or an array; the one with \"status\": \"current\" signs, standby and previous ones are published and verify; @FILE reads them from a file; empty: those of basalt keys signing, else HS256 with the JWT secret"`
+
+	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
 }
 
 // checkAccounts refuses settings of accounts that cannot work.
 func (s *Settings) checkAccounts() error {
 	if err := checkWebURL("site-url", s.SiteURL); err != nil {
 		return err
+	}
+	if _, err := s.givenEncryptionKeys(); err != nil {
+		return &SettingError{"encryption-key", err.Error()}
+	}
+	if _, err := s.signingKeys(); err != nil {
+		return &SettingError{"jwt-signing-keys", err.Error()}
 	}
 	for _, choice := range []choice{
 		{"limits", s.Limits, []string{"on", "off"}},
@@ -38,7 +48,8 @@ func (s *Settings) autoconfirm() bool {
 func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
 	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
 		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL,
-		Autoconfirm: s.autoconfirm(),
-		LimitsOff:   s.Limits == "off", Log: log,
+		Autoconfirm:    s.autoconfirm(),
+		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
+		LimitsOff:      s.Limits == "off", Log: log,
 	})
 }

@@ -18,6 +18,7 @@ import (
 
 	"basalt/auth/limit"
 	"basalt/auth/password"
+	"basalt/auth/seal"
 	"basalt/auth/token"
 )
 
@@ -44,6 +45,8 @@ type Options struct {
 	TokenLife time.Duration
 	// ReuseInterval is how long a used refresh token still gives its successor; 0 is ten seconds.
 	ReuseInterval time.Duration
+	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
+	EncryptionKeys seal.Masters
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
 	// Outbound takes mails and text messages; nil writes mails to the log.
@@ -71,6 +74,7 @@ type Service struct {
 	dummy    string
 	limits   *limit.Limiter
 	chainKey []byte
+	vault    *seal.Vault
 	signer   atomic.Pointer[token.Signer]
 	signing  atomic.Pointer[SigningSet]
 	log      zerolog.Logger
@@ -99,6 +103,7 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		dummy:    o.Passwords.Dummy(),
 		limits:   &limit.Limiter{Off: o.LimitsOff},
 		chainKey: chain.Sum(nil),
+		vault:    seal.NewVault(pool, encryptionKeys(o.EncryptionKeys, keys)),
 		log:      o.Log,
 	}
 	s.UseKeys(*keys)
@@ -110,6 +115,9 @@ func (s *Service) UseKeys(keys Keys) {
 	s.signer.Store(keys.Signer())
 	s.signing.Store(keys.Signing)
 }
+
+// PublicKeys are what everybody may know of the keys that tokens are signed with.
+func (s *Service) PublicKeys() []token.PublicJWK { return s.signing.Load().Public() }
 
 // Gate is where password hashes wait for their turn.
 func (s *Service) Gate() *password.Gate { return s.gate }
