@@ -47,6 +47,8 @@ type Options struct {
 	ReuseInterval time.Duration
 	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
 	EncryptionKeys seal.Masters
+	// Sessions are how long sessions last; the zero value lets them last until they are ended.
+	Sessions SessionLimits
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
 	// Outbound takes mails and text messages; nil writes mails to the log.
@@ -95,7 +97,7 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	chain.Write([]byte("basalt refresh token chain"))
 	s := &Service{
 		pool:     pool,
-		lookups:  newLookups(pool),
+		lookups:  newLookups(pool).limited(o.Sessions),
 		keys:     keys,
 		options:  o,
 		policy:   password.NewPolicy(o.MinPasswordLength),
