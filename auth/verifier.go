@@ -160,6 +160,9 @@ func (v *Verifier) read(state *verifierState, raw string, now time.Time) (*Princ
 	if id, err := uuid.Parse(claims.Subject); err == nil && len(claims.Subject) == 36 {
 		p.UserID = id
 	}
+	if id, err := uuid.Parse(claims.ClientID); err == nil && !p.Foreign {
+		p.ClientID = id
+	}
 	if id, err := uuid.Parse(claims.SessionID); err == nil {
 		p.SessionID = id
 	}

@@ -37,6 +37,9 @@ func badClaims(message string) *Error {
 // Expired is the refusal of a token whose time has passed.
 func Expired() *Error { return badClaims("JWT expired") }
 
+// Ended is the refusal of a token whose session is over although its own time is not.
+func Ended() *Error { return badClaims("Session of the JWT has ended") }
+
 // Required is the refusal of whoever has no role where everybody needs one.
 func Required() *Error { return &Error{Code: CodeRequired, Message: "Anonymous access is disabled"} }
 
