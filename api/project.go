@@ -170,6 +170,11 @@ func open(ctx context.Context, s *Settings, url, password, apiURL string, log ze
 		p.Auth.UseKeys(keys)
 	})
 	p.identity = identity{verifier: p.Verifier}
+	if s.StrictSessions {
+		p.identity.sessions = auth.NewSessionWatch(auth.SessionWatchOptions{
+			Connection: connection, DB: db.Pool(), Limits: s.sessionLimits(), Log: log,
+		})
+	}
 	if s.RestAnonRole != "" {
 		p.identity.anonymous = auth.Nobody(s.RestAnonRole)
 	}
