@@ -93,7 +93,7 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *aut
 		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
 		Autoconfirm:    s.autoconfirm(),
 		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
-		TokenLife:      s.TokenLife, ReuseInterval: s.ReuseInterval, Sessions: s.sessionLimits(),
+		TokenLife:      s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
 		LimitsOff: s.Limits == "off", Log: log,
 	})
 }

@@ -48,7 +48,7 @@ begin
   if not exists (select from basalt.session_watch where until > pg_catalog.clock_timestamp()) then
     return null;
   end if;
-  if (select pg_catalog.count(*) from (select from gone limit 101) as some) > 100 then
+  if (select pg_catalog.count(*) from (select from gone limit 101) as few) > 100 then
     perform pg_catalog.pg_notify('basalt_sessions', 'all');
   else
     perform pg_catalog.pg_notify('basalt_sessions', 'session ' || gone.id) from gone;
@@ -90,18 +90,3 @@ after update of banned_until, deleted_at on auth.users
 for each row
 when (new.banned_until is distinct from old.banned_until or new.deleted_at is distinct from old.deleted_at)
 execute function basalt.notice_session('user');
-
--- Codes of the authorization flow that were exchanged: who brings one again holds a stolen one, and the
--- session that it gave ends (RFC 6749 §4.1.2). They are kept until codes of their age would have ended.
-
-create table if not exists basalt.oauth_used_codes (
-  code text not null,
-  session_id uuid not null,
-  until timestamptz not null,
-  constraint oauth_used_codes_pkey primary key (code)
-);
-
-create index if not exists oauth_used_codes_until_idx on basalt.oauth_used_codes (until);
-
-alter table basalt.oauth_used_codes enable row level security;
-revoke all on basalt.oauth_used_codes from public;
