@@ -28,6 +28,9 @@ func (s *Settings) checkAccounts() error {
 	if _, err := s.givenEncryptionKeys(); err != nil {
 		return &SettingError{"encryption-key", err.Error()}
 	}
+	if _, err := s.redirectURLs(); err != nil {
+		return err
+	}
 	for _, choice := range []choice{
 		{"limits", s.Limits, []string{"on", "off"}},
 		{"autoconfirm", s.AutoConfirm, []string{"auto", "true", "false"}},
