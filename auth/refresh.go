@@ -176,13 +176,7 @@ func (s *Service) present(ctx context.Context, refresh Secret) (*presented, erro
 		p.user, p.stored, p.revoked = r.user(), r.text(), r.flag()
 		p.age = time.Duration(r.number() * float64(time.Second))
 		p.sessionID, p.level, p.over, p.head = r.id(), r.text(), r.flag(), r.text()
-		r.records(func(r *row) {
-			method := methodClaim{Method: r.text()}
-			if at := r.time(); at != nil {
-				method.Timestamp = at.Unix()
-			}
-			p.methods = append(p.methods, method)
-		})
+		p.methods = r.methods()
 	}))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, refuse(CodeRefreshTokenNotFound, "Invalid Refresh Token: Refresh Token Not Found")

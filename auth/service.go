@@ -47,6 +47,8 @@ type Options struct {
 	TokenLife time.Duration
 	// ReuseInterval is how long a used refresh token still gives its successor; 0 is ten seconds.
 	ReuseInterval time.Duration
+	// Factors are the kinds of second factors that may be enrolled and verified; nil are DefaultFactors.
+	Factors []string
 	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
 	EncryptionKeys seal.Masters
 	// LimitsOff lets everybody try as often as they like. For tests.
@@ -90,6 +92,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	}
 	if o.ReuseInterval <= 0 {
 		o.ReuseInterval = defaultReuseInterval
+	}
+	if o.Factors == nil {
+		o.Factors = DefaultFactors()
 	}
 	chain := hmac.New(sha256.New, []byte(keys.Secret.Reveal()))
 	chain.Write([]byte("basalt refresh token chain"))
