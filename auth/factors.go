@@ -218,10 +218,7 @@ func (s *Service) newTOTP(ctx context.Context, e *Enrollment, u *User, issuer st
 	case account == "":
 		account = u.ID.String()
 	}
-	made, err := factor.NewTOTP(issuer, account)
-	if err != nil {
-		return "", unexpected("The secret could not be made", err)
-	}
+	made := factor.NewTOTP(issuer, account)
 	picture, err := factor.QRCode(made.URI)
 	if err != nil {
 		return "", unexpected("Error generating QR Code", err)

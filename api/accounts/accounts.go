@@ -50,6 +50,7 @@ func (f *face) tables() []routes {
 		f.userRoutes(),
 		f.factorRoutes(),
 		f.adminRoutes(),
+		f.adminFactorRoutes(),
 	}
 }
 

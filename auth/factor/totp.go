@@ -2,15 +2,17 @@
 package factor
 
 import (
+	"crypto/rand"
 	"crypto/subtle"
+	"encoding/base32"
 	"errors"
-	"fmt"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pquerna/otp"
 	"github.com/pquerna/otp/hotp"
-	"github.com/pquerna/otp/totp"
 )
 
 const (
@@ -36,14 +38,20 @@ type TOTP struct {
 }
 
 // NewTOTP makes a secret. The issuer and the account are what an app shows beside the code.
-func NewTOTP(issuer, account string) (TOTP, error) {
-	key, err := totp.Generate(totp.GenerateOpts{
-		Issuer: label(issuer), AccountName: label(account), SecretSize: secretBytes, Digits: digits, Algorithm: otp.AlgorithmSHA1,
-	})
-	if err != nil {
-		return TOTP{}, fmt.Errorf("make TOTP secret: %w", err)
+func NewTOTP(issuer, account string) TOTP {
+	var random [secretBytes]byte
+	rand.Read(random[:]) // never fails
+	secret := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random[:])
+	issuer = label(issuer)
+	query := url.Values{
+		"secret": {secret}, "issuer": {issuer}, "algorithm": {"SHA1"}, "digits": {digits.String()},
+		"period": {strconv.Itoa(int(Step / time.Second))},
 	}
-	return TOTP{Secret: key.Secret(), URI: key.URL()}, nil
+	uri := url.URL{
+		Scheme: "otpauth", Host: "totp", Path: "/" + issuer + ":" + label(account),
+		RawQuery: strings.ReplaceAll(query.Encode(), "+", "%20"), // apps show a plus as it is
+	}
+	return TOTP{Secret: secret, URI: uri.String()}
 }
 
 // label takes away what divides the issuer from the account in a URI.
