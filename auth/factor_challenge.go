@@ -58,7 +58,7 @@ func (s *Service) challengeFactor(ctx context.Context, caller Caller, p *Princip
 	l := &lookup{principal: p}
 	batch := &pgx.Batch{}
 	verdict := s.count(batch, caller, limit.Hit{Rule: factorRule(), Of: caller.network()})
-	batch.Queue(userOfToken, p.UserID, p.SessionID).QueryRow(l.scan)
+	s.lookups.ask(batch, p).QueryRow(l.scan)
 	if err := l.refusal(s.send(ctx, batch)); err != nil {
 		return nil, err
 	}

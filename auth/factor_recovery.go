@@ -273,7 +273,7 @@ func (s *Service) readCodes(ctx context.Context, caller Caller, p *Principal) (*
 	batch := &pgx.Batch{}
 	hits := append(codeHits(caller, p.UserID, uuid.Nil), limit.Hit{Rule: factorRule(), Of: caller.network()})
 	verdict := s.count(batch, caller, hits...)
-	batch.Queue(userOfToken, p.UserID, p.SessionID).QueryRow(l.scan)
+	s.lookups.ask(batch, p).QueryRow(l.scan)
 	batch.Queue(unusedCodes, p.UserID).Query(func(rows pgx.Rows) error {
 		var code keptCode
 		_, err := pgx.ForEachRow(rows, []any{&code.id, &code.set, &code.hash}, func() error {

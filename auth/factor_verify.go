@@ -162,6 +162,8 @@ and secret = $2`
 	readStanding = `
 select
     coalesce(s.aal, 'aal1'),
+    s.oauth_client_id,
+    s.scopes,
     array(
         select row(a.authentication_method, a.updated_at)
         from auth.mfa_amr_claims a
@@ -235,7 +237,7 @@ func (s *Service) readProof(ctx context.Context, caller Caller, p *Principal, id
 	gone := false
 	batch := &pgx.Batch{}
 	verdict := s.countCode(batch, caller, p.UserID, id)
-	batch.Queue(userOfToken, p.UserID, p.SessionID).QueryRow(l.scan)
+	s.lookups.ask(batch, p).QueryRow(l.scan)
 	batch.Queue(readProof, id, p.UserID, challenge, caller.address()).QueryRow(func(answer pgx.Row) error {
 		err := answer.Scan(reader(func(r *row) {
 			out.secret, out.found, out.createdAt, out.used, out.sameIP, out.code, out.known =
@@ -362,7 +364,7 @@ var errNoStanding = errors.New("the session is gone")
 
 // scan reads a row of readStanding.
 func (st *standing) scan(found pgx.Row) error {
-	err := found.Scan(reader(func(r *row) { st.level, st.methods = r.text(), r.methods() }))
+	err := found.Scan(reader(func(r *row) { st.level, st.client, st.scopes, st.methods = r.text(), r.id(), r.text(), r.methods() }))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return errNoStanding
 	}

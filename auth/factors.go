@@ -131,7 +131,7 @@ func (s *Service) locked(ctx context.Context, p *Principal, change func(pgx.Tx, 
 		l := &lookup{principal: p}
 		batch := &pgx.Batch{}
 		batch.Queue(lockUser, p.UserID)
-		batch.Queue(userOfToken, p.UserID, p.SessionID).QueryRow(l.scan)
+		s.lookups.ask(batch, p).QueryRow(l.scan)
 		if err := l.refusal(tx.SendBatch(ctx, batch).Close()); err != nil {
 			return err
 		}

@@ -51,6 +51,7 @@ func (f *face) tables() []routes {
 		f.factorRoutes(),
 		f.adminRoutes(),
 		f.adminFactorRoutes(),
+		f.sessionRoutes(),
 	}
 }
 
