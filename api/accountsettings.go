@@ -11,6 +11,8 @@ type AccountSettings struct {
 	SiteURL     string `flag:"site-url" default:"http://localhost:3000" help:"where mails lead back to"`
 	AutoConfirm string `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
 	Limits      string `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
+
+	HookSettings
 }
 
 // checkAccounts refuses settings of accounts that cannot work.
@@ -26,7 +28,8 @@ func (s *Settings) checkAccounts() error {
 			return err
 		}
 	}
-	return nil
+	_, err := s.hooks()
+	return err
 }
 
 // autoconfirm tells whether a sign-up needs no confirmation.
@@ -35,10 +38,15 @@ func (s *Settings) autoconfirm() bool {
 }
 
 // accountsOf makes the rules of accounts as the settings ask.
-func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
+func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*auth.Service, error) {
+	hooks, err := s.hooks()
+	if err != nil {
+		return nil, err // Check has refused such
+	}
 	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
 		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL,
 		Autoconfirm: s.autoconfirm(),
 		LimitsOff:   s.Limits == "off", Log: log,
-	})
+		Hooks: hooks,
+	}), nil
 }

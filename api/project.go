@@ -158,7 +158,10 @@ func open(ctx context.Context, s *Settings, url, password, apiURL string, log ze
 			return c == nil || c.Role(role) != nil
 		},
 	})
-	p.Auth = accountsOf(p, s, apiURL, log)
+	if p.Auth, err = accountsOf(p, s, apiURL, log); err != nil {
+		db.Close()
+		return nil, err
+	}
 	p.identity = identity{verifier: p.Verifier}
 	if s.RestAnonRole != "" {
 		p.identity.anonymous = auth.Nobody(s.RestAnonRole)

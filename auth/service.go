@@ -46,6 +46,8 @@ type Options struct {
 	LimitsOff bool
 	// Outbound takes mails and text messages; nil writes mails to the log.
 	Outbound Outbound
+	// Hooks are called in the flows.
+	Hooks Hooks
 	// Log takes the events of accounts.
 	Log zerolog.Logger
 }
@@ -69,6 +71,7 @@ type Service struct {
 	dummy    string
 	limits   *limit.Limiter
 	chainKey []byte
+	hooks    hooks
 	log      zerolog.Logger
 }
 
@@ -95,6 +98,7 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		dummy:    o.Passwords.Dummy(),
 		limits:   &limit.Limiter{Off: o.LimitsOff},
 		chainKey: chain.Sum(nil),
+		hooks:    hooks{Hooks: o.Hooks},
 		log:      o.Log,
 	}
 }
