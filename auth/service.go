@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,6 +18,8 @@ import (
 
 	"basalt/auth/limit"
 	"basalt/auth/password"
+	"basalt/auth/seal"
+	"basalt/auth/token"
 )
 
 // Options are the settings of a project's accounts.
@@ -26,6 +29,10 @@ type Options struct {
 	Issuer string
 	// SiteURL is where links in mails lead back to.
 	SiteURL string
+	// RedirectURLs are the places beside the site that links and sign-ins may lead back to.
+	RedirectURLs []RedirectPattern
+	// PlainChallenges lets clients use the method plain of RFC 7636, which shows the verifier to who sees the challenge.
+	PlainChallenges bool
 	// Autoconfirm makes sign-ups and new addresses good without a mail.
 	Autoconfirm bool
 	// DisableSignup refuses new accounts.
@@ -42,6 +49,10 @@ type Options struct {
 	TokenLife time.Duration
 	// ReuseInterval is how long a used refresh token still gives its successor; 0 is ten seconds.
 	ReuseInterval time.Duration
+	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
+	EncryptionKeys seal.Masters
+	// Sessions are how long sessions last; the zero value lets them last until they are ended.
+	Sessions SessionLimits
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
 	// Outbound takes mails and text messages; nil writes mails to the log.
@@ -72,6 +83,9 @@ type Service struct {
 	limits   *limit.Limiter
 	chainKey []byte
 	hooks    hooks
+	vault    *seal.Vault
+	signer   atomic.Pointer[token.Signer]
+	signing  atomic.Pointer[SigningSet]
 	log      zerolog.Logger
 }
 
@@ -88,9 +102,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	}
 	chain := hmac.New(sha256.New, []byte(keys.Secret.Reveal()))
 	chain.Write([]byte("basalt refresh token chain"))
-	return &Service{
+	s := &Service{
 		pool:     pool,
-		lookups:  newLookups(pool),
+		lookups:  newLookups(pool).limited(o.Sessions),
 		keys:     keys,
 		options:  o,
 		policy:   password.NewPolicy(o.MinPasswordLength),
@@ -99,9 +113,21 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		limits:   &limit.Limiter{Off: o.LimitsOff},
 		chainKey: chain.Sum(nil),
 		hooks:    hooks{Hooks: o.Hooks},
+		vault:    seal.NewVault(pool, encryptionKeys(o.EncryptionKeys, keys)),
 		log:      o.Log,
 	}
+	s.UseKeys(*keys)
+	return s
 }
+
+// UseKeys has tokens signed with other keys from now on.
+func (s *Service) UseKeys(keys Keys) {
+	s.signer.Store(keys.Signer())
+	s.signing.Store(keys.Signing)
+}
+
+// PublicKeys are what everybody may know of the keys that tokens are signed with.
+func (s *Service) PublicKeys() []token.PublicJWK { return s.signing.Load().Public() }
 
 // Gate is where password hashes wait for their turn.
 func (s *Service) Gate() *password.Gate { return s.gate }

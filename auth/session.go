@@ -29,6 +29,7 @@ const (
 
 // Session is what a client holds after signing in.
 type Session struct {
+	ID           uuid.UUID
 	AccessToken  Secret
 	RefreshToken Secret
 	ExpiresIn    time.Duration
@@ -54,6 +55,9 @@ type standing struct {
 	sessionID uuid.UUID
 	level     string
 	methods   []methodClaim
+	// client and scopes are of sessions that an OAuth client holds; zero for all others.
+	client uuid.UUID
+	scopes string
 }
 
 type methodClaim struct {
@@ -76,13 +80,15 @@ type accessClaims struct {
 	Methods      []methodClaim   `json:"amr"`
 	SessionID    uuid.UUID       `json:"session_id"`
 	Anonymous    bool            `json:"is_anonymous"`
+	ClientID     string          `json:"client_id,omitempty"`
+	Scope        string          `json:"scope,omitempty"`
 }
 
 // issue signs the access token of a session. A hook that is a function runs in the transaction db, if it is one; one
 // that is a server has to wait for the transaction's end, when complete calls it.
 func (s *Service) issue(ctx context.Context, db limit.Sender, caller Caller, g grant) (*Session, error) {
 	u, st, at := g.user, g.standing, g.at
-	session := &Session{RefreshToken: g.refresh, User: u}
+	session := &Session{ID: st.sessionID, RefreshToken: g.refresh, User: u}
 	if h := s.hooks.CustomAccessToken; h != nil && h.Outside() {
 		if _, within := db.(pgx.Tx); within {
 			session.unsigned = &g
@@ -96,6 +102,9 @@ func (s *Service) issue(ctx context.Context, db limit.Sender, caller Caller, g g
 		Email: u.Email, Phone: u.Phone,
 		AppMetadata: u.AppMetadata, UserMetadata: u.UserMetadata,
 		Role: u.Role, Level: st.level, Methods: st.methods, SessionID: st.sessionID, Anonymous: u.Anonymous,
+	}
+	if st.client != uuid.Nil {
+		claims.ClientID, claims.Scope = st.client.String(), st.scopes
 	}
 	signed, expires, err := s.sign(ctx, db, caller, g, claims, expires)
 	if err == nil && len(signed) > token.MaxLength {
@@ -159,7 +168,7 @@ func (s *Service) sign(ctx context.Context, db limit.Sender, caller Caller, g gr
 	if err != nil {
 		return "", expires, err
 	}
-	signed, err := token.Sign(text, s.keys.Secret.Reveal(), s.keys.KeyID)
+	signed, err := s.signer.Load().Sign(text)
 	return signed, expires, err
 }
 
