@@ -29,6 +29,8 @@ type AccountSettings struct {
 	JWTSigningKeys auth.Secret `flag:"jwt-signing-keys" help:"JSON Web Keys with their private halves that tokens are signed with (ES256, RS256, EdDSA), a set or an array; the one with \"status\": \"current\" signs, standby and previous ones are published and verify; @FILE reads them from a file; empty: those of basalt keys signing, else HS256 with the JWT secret"`
 
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
+
+	HookSettings
 }
 
 // maxTokenLife is a week: what a token says about its user gets old.
@@ -65,7 +67,8 @@ func (s *Settings) checkAccounts() error {
 			return err
 		}
 	}
-	return nil
+	_, err := s.hooks()
+	return err
 }
 
 // redirectURLs reads the list of --redirect-urls.
@@ -94,7 +97,11 @@ func (s *Settings) autoconfirm() bool {
 }
 
 // accountsOf makes the rules of accounts as the settings ask.
-func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
+func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*auth.Service, error) {
+	hooks, err := s.hooks()
+	if err != nil {
+		return nil, err // Check has refused such
+	}
 	redirects, _ := s.redirectURLs() // checked when the settings were
 	notices, _ := s.notices()        // likewise
 	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
@@ -102,7 +109,8 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *aut
 		Autoconfirm:    s.autoconfirm(),
 		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
 		Outbound:       p.Outbox, Notify: notices, SMSProvider: s.smsProvider(),
-		TokenLife:      s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
+		TokenLife: s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
 		LimitsOff: s.Limits == "off", Log: log,
-	})
+		Hooks: hooks,
+	}), nil
 }

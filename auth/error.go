@@ -53,12 +53,16 @@ const (
 	CodeFlowStateAlreadyUsed      Code = "flow_state_already_used"
 	CodeBadCodeVerifier           Code = "bad_code_verifier"
 	CodeRequestTimeout            Code = "request_timeout"
+	CodeMFAVerificationRejected   Code = "mfa_verification_rejected"
+	CodeUnknown                   Code = "unknown"
 )
 
 // Error is a refusal that the caller may read.
 type Error struct {
 	Code    Code
 	Message string
+	// Status is the HTTP status that a hook of the project's owner asks for; 0 leaves it to the code.
+	Status int
 	// Denied is set when the caller's own token, session or account is refused, whatever
 	// was asked for: 403 rather than 400 or 404.
 	Denied bool

@@ -63,6 +63,8 @@ type Options struct {
 	SMSProvider string
 	// Notify are the kinds of mails by which users are told of changes of their accounts.
 	Notify []MailKind
+	// Hooks are called in the flows.
+	Hooks Hooks
 	// Log takes the events of accounts.
 	Log zerolog.Logger
 }
@@ -86,6 +88,7 @@ type Service struct {
 	dummy    string
 	limits   *limit.Limiter
 	chainKey []byte
+	hooks    hooks
 	vault    *seal.Vault
 	signer   atomic.Pointer[token.Signer]
 	signing  atomic.Pointer[SigningSet]
@@ -118,6 +121,7 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		dummy:    o.Passwords.Dummy(),
 		limits:   &limit.Limiter{Off: o.LimitsOff},
 		chainKey: chain.Sum(nil),
+		hooks:    hooks{Hooks: o.Hooks},
 		vault:    seal.NewVault(pool, encryptionKeys(o.EncryptionKeys, keys)),
 		log:      o.Log,
 	}

@@ -163,6 +163,9 @@ func unavailable(code string) bool {
 }
 
 func status(e *auth.Error) int {
+	if e.Status != 0 {
+		return e.Status
+	}
 	if e.Denied {
 		return http.StatusForbidden
 	}
