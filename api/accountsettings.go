@@ -11,6 +11,8 @@ type AccountSettings struct {
 	SiteURL     string `flag:"site-url" default:"http://localhost:3000" help:"where mails lead back to"`
 	AutoConfirm string `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
 	Limits      string `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
+
+	WebAuthnSettings
 }
 
 // checkAccounts refuses settings of accounts that cannot work.
@@ -26,7 +28,7 @@ func (s *Settings) checkAccounts() error {
 			return err
 		}
 	}
-	return nil
+	return s.checkWebAuthn()
 }
 
 // autoconfirm tells whether a sign-up needs no confirmation.
@@ -40,5 +42,6 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *aut
 		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL,
 		Autoconfirm: s.autoconfirm(),
 		LimitsOff:   s.Limits == "off", Log: log,
+		Passkeys: s.Passkeys, MaxPasskeys: s.MaxPasskeys, RelyingParty: s.relyingParty(),
 	})
 }

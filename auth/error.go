@@ -38,6 +38,8 @@ const (
 	CodeConflict                  Code = "conflict"
 	CodeOverRequestRateLimit      Code = "over_request_rate_limit"
 	CodeOverEmailSendRateLimit    Code = "over_email_send_rate_limit"
+	CodePhoneNotConfirmed         Code = "phone_not_confirmed"
+	CodeUserSSOManaged            Code = "user_sso_managed"
 	CodeRequestTimeout            Code = "request_timeout"
 )
 
@@ -48,6 +50,8 @@ type Error struct {
 	// Denied is set when the caller's own token, session or account is refused, whatever
 	// was asked for: 403 rather than 400 or 404.
 	Denied bool
+	// Absent is set when what was asked for is not there: 404 whatever the code.
+	Absent bool
 	// RetryAfter is when the caller may come again; zero when that would not help.
 	RetryAfter time.Duration
 	// Reasons are why a password is weak.
@@ -69,6 +73,10 @@ func refuse(code Code, message string) *Error { return &Error{Code: code, Messag
 
 func deny(code Code, message string) *Error {
 	return &Error{Code: code, Message: message, Denied: true}
+}
+
+func absent(code Code, message string) *Error {
+	return &Error{Code: code, Message: message, Absent: true}
 }
 
 func invalidCredentials() *Error { return refuse(CodeInvalidCredentials, "Invalid login credentials") }

@@ -47,6 +47,11 @@ func mailRule() limit.Rule {
 	return limit.Rule{Name: "mail", Max: 1, Window: time.Minute}
 }
 
+// passkeyRule is for challenges that passkeys sign.
+func passkeyRule() limit.Rule {
+	return limit.Rule{Name: "passkey", Max: 30, Window: 5 * time.Minute}
+}
+
 // count adds hits to a batch, but for callers that are never limited.
 func (s *Service) count(batch *pgx.Batch, caller Caller, hits ...limit.Hit) *limit.Verdict {
 	if caller.Trusted {

@@ -44,6 +44,12 @@ type Options struct {
 	ReuseInterval time.Duration
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
+	// Passkeys lets users sign in with passkeys.
+	Passkeys bool
+	// MaxPasskeys is how many an account may have; 0 is ten.
+	MaxPasskeys int
+	// RelyingParty is who authenticators make key pairs for.
+	RelyingParty RelyingParty
 	// Outbound takes mails and text messages; nil writes mails to the log.
 	Outbound Outbound
 	// Log takes the events of accounts.
@@ -107,6 +113,7 @@ type Settings struct {
 	DisableSignup bool
 	Autoconfirm   bool
 	Anonymous     bool
+	Passkeys      bool
 }
 
 // Settings gives what clients may know.
@@ -115,6 +122,7 @@ func (s *Service) Settings() Settings {
 		DisableSignup: s.options.DisableSignup,
 		Autoconfirm:   s.options.Autoconfirm,
 		Anonymous:     s.options.Anonymous,
+		Passkeys:      s.options.Passkeys,
 	}
 }
 

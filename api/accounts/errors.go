@@ -166,6 +166,9 @@ func status(e *auth.Error) int {
 	if e.Denied {
 		return http.StatusForbidden
 	}
+	if e.Absent {
+		return http.StatusNotFound
+	}
 	switch e.Code {
 	case auth.CodeNoAuthorization, auth.CodeInsufficientAAL:
 		return http.StatusUnauthorized
@@ -177,6 +180,8 @@ func status(e *auth.Error) int {
 		return http.StatusConflict
 	case auth.CodeWeakPassword, auth.CodeSamePassword, auth.CodeUserAlreadyExists, auth.CodeEmailExists,
 		auth.CodeSignupDisabled, auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled:
+		return http.StatusUnprocessableEntity
+	case auth.CodeTooManyPasskeys, auth.CodeWebAuthnCredentialExists, auth.CodeUserSSOManaged:
 		return http.StatusUnprocessableEntity
 	case auth.CodeOverRequestRateLimit, auth.CodeOverEmailSendRateLimit:
 		return http.StatusTooManyRequests

@@ -49,7 +49,9 @@ func (f *face) settings(c echo.Context) error {
 	} {
 		external[provider] = false
 	}
-	return c.JSON(http.StatusOK, settingsBody{External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm})
+	return c.JSON(http.StatusOK, settingsBody{
+		External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm, PasskeysEnabled: s.Passkeys,
+	})
 }
 
 type jwksBody struct {
