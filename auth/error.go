@@ -40,6 +40,10 @@ const (
 	CodeOverEmailSendRateLimit    Code = "over_email_send_rate_limit"
 	CodePhoneNotConfirmed         Code = "phone_not_confirmed"
 	CodeUserSSOManaged            Code = "user_sso_managed"
+	CodeFlowStateNotFound         Code = "flow_state_not_found"
+	CodeFlowStateExpired          Code = "flow_state_expired"
+	CodeFlowStateAlreadyUsed      Code = "flow_state_already_used"
+	CodeBadCodeVerifier           Code = "bad_code_verifier"
 	CodeRequestTimeout            Code = "request_timeout"
 )
 

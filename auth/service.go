@@ -17,6 +17,7 @@ import (
 
 	"basalt/auth/limit"
 	"basalt/auth/password"
+	"basalt/auth/seal"
 )
 
 // Options are the settings of a project's accounts.
@@ -26,6 +27,10 @@ type Options struct {
 	Issuer string
 	// SiteURL is where links in mails lead back to.
 	SiteURL string
+	// RedirectURLs are the places beside the site that links and sign-ins may lead back to.
+	RedirectURLs []RedirectPattern
+	// PlainChallenges lets clients use the method plain of RFC 7636, which shows the verifier to who sees the challenge.
+	PlainChallenges bool
 	// Autoconfirm makes sign-ups and new addresses good without a mail.
 	Autoconfirm bool
 	// DisableSignup refuses new accounts.
@@ -42,6 +47,8 @@ type Options struct {
 	TokenLife time.Duration
 	// ReuseInterval is how long a used refresh token still gives its successor; 0 is ten seconds.
 	ReuseInterval time.Duration
+	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
+	EncryptionKeys seal.Masters
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
 	// Passkeys lets users sign in with passkeys.
@@ -75,6 +82,7 @@ type Service struct {
 	dummy    string
 	limits   *limit.Limiter
 	chainKey []byte
+	vault    *seal.Vault
 	log      zerolog.Logger
 }
 
@@ -101,6 +109,7 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		dummy:    o.Passwords.Dummy(),
 		limits:   &limit.Limiter{Off: o.LimitsOff},
 		chainKey: chain.Sum(nil),
+		vault:    seal.NewVault(pool, encryptionKeys(o.EncryptionKeys, keys)),
 		log:      o.Log,
 	}
 }
