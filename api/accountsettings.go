@@ -8,11 +8,6 @@ import (
 
 // AccountSettings are the settings of accounts and sessions.
 type AccountSettings struct {
-	SiteURL     string `flag:"site-url" default:"http://localhost:3000" help:"where mails lead back to"`
-	AutoConfirm string `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
-	Limits      string `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
-
-	WebAuthnSettings
 	SiteURL      string   `flag:"site-url" default:"http://localhost:3000" help:"where mails lead back to"`
 	RedirectURLs []string `flag:"redirect-urls" help:"where mails and sign-ins may lead back to beside --site-url, comma-separated; * any characters but dots and slashes, ** any, ? one, such as https://*.example.com/**, http://localhost:3000/** or myapp://callback"`
 	PKCEPlain    bool     `flag:"pkce-plain" default:"false" help:"allow the code challenge method plain, which some clients without WebCrypto fall back to and which protects less"`
@@ -20,6 +15,8 @@ type AccountSettings struct {
 	Limits       string   `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
 
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
+
+	WebAuthnSettings
 }
 
 // checkAccounts refuses settings of accounts that cannot work.
@@ -66,13 +63,10 @@ func (s *Settings) autoconfirm() bool {
 func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
 	redirects, _ := s.redirectURLs() // checked when the settings were
 	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
-		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL,
-		Autoconfirm: s.autoconfirm(),
-		LimitsOff:   s.Limits == "off", Log: log,
-		Passkeys: s.Passkeys, MaxPasskeys: s.MaxPasskeys, RelyingParty: s.relyingParty(),
 		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
 		Autoconfirm:    s.autoconfirm(),
 		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
 		LimitsOff:      s.Limits == "off", Log: log,
+		Passkeys: s.Passkeys, MaxPasskeys: s.MaxPasskeys, RelyingParty: s.relyingParty(),
 	})
 }
