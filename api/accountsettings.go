@@ -17,6 +17,7 @@ type AccountSettings struct {
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
 
 	WebAuthnSettings
+	SAMLSettings
 }
 
 // checkAccounts refuses settings of accounts that cannot work.
@@ -37,6 +38,9 @@ func (s *Settings) checkAccounts() error {
 		if err := choice.check(); err != nil {
 			return err
 		}
+	}
+	if err := s.checkSAML(); err != nil {
+		return err
 	}
 	return s.checkWebAuthn()
 }
@@ -62,11 +66,13 @@ func (s *Settings) autoconfirm() bool {
 // accountsOf makes the rules of accounts as the settings ask.
 func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
 	redirects, _ := s.redirectURLs() // checked when the settings were
+	saml, _ := s.samlProvider(apiURL + "/auth/v1")
 	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
 		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
 		Autoconfirm:    s.autoconfirm(),
 		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
 		LimitsOff:      s.Limits == "off", Log: log,
 		Passkeys: s.Passkeys, MaxPasskeys: s.MaxPasskeys, RelyingParty: s.relyingParty(),
+		SSO: auth.SSOOptions{SAML: saml, IdPInitiated: s.SAMLIdPInitiated},
 	})
 }

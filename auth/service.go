@@ -16,8 +16,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"basalt/auth/limit"
+	"basalt/auth/outgoing"
 	"basalt/auth/password"
 	"basalt/auth/seal"
+	"basalt/auth/sso"
 )
 
 // Options are the settings of a project's accounts.
@@ -57,6 +59,8 @@ type Options struct {
 	MaxPasskeys int
 	// RelyingParty is who authenticators make key pairs for.
 	RelyingParty RelyingParty
+	// SSO is single sign-on.
+	SSO SSOOptions
 	// Outbound takes mails and text messages; nil writes mails to the log.
 	Outbound Outbound
 	// Log takes the events of accounts.
@@ -97,6 +101,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	if o.ReuseInterval <= 0 {
 		o.ReuseInterval = defaultReuseInterval
 	}
+	if o.SSO.Client == nil {
+		o.SSO.Client = outgoing.New(outgoing.Options{MaxAnswer: sso.MaxMetadata, Timeout: metadataPatience})
+	}
 	chain := hmac.New(sha256.New, []byte(keys.Secret.Reveal()))
 	chain.Write([]byte("basalt refresh token chain"))
 	return &Service{
@@ -123,6 +130,7 @@ type Settings struct {
 	Autoconfirm   bool
 	Anonymous     bool
 	Passkeys      bool
+	SAML          bool
 }
 
 // Settings gives what clients may know.
@@ -132,6 +140,7 @@ func (s *Service) Settings() Settings {
 		Autoconfirm:   s.options.Autoconfirm,
 		Anonymous:     s.options.Anonymous,
 		Passkeys:      s.options.Passkeys,
+		SAML:          s.options.SSO.SAML != nil,
 	}
 }
 

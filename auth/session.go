@@ -41,6 +41,8 @@ type standing struct {
 type methodClaim struct {
 	Method    string `json:"method"`
 	Timestamp int64  `json:"timestamp"`
+	// Provider is the identity provider that vouched for the user, for sso/saml.
+	Provider string `json:"provider,omitempty"`
 }
 
 type accessClaims struct {
@@ -67,7 +69,7 @@ func (s *Service) issue(u *User, refresh Secret, st standing, at time.Time) (*Se
 		ExpiresAt: expires.Unix(), IssuedAt: at.Unix(),
 		Email: u.Email, Phone: u.Phone,
 		AppMetadata: u.AppMetadata, UserMetadata: u.UserMetadata,
-		Role: u.Role, Level: st.level, Methods: st.methods, SessionID: st.sessionID, Anonymous: u.Anonymous,
+		Role: u.Role, Level: st.level, Methods: vouchedFor(st.methods, u), SessionID: st.sessionID, Anonymous: u.Anonymous,
 	}
 	signed, err := s.sign(claims)
 	if err == nil && len(signed) > token.MaxLength {

@@ -50,6 +50,7 @@ func (f *face) tables() []routes {
 		f.userRoutes(),
 		f.adminRoutes(),
 		f.passkeyRoutes(),
+		f.ssoRoutes(),
 	}
 }
 

@@ -51,6 +51,7 @@ func (f *face) settings(c echo.Context) error {
 	}
 	return c.JSON(http.StatusOK, settingsBody{
 		External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm, PasskeysEnabled: s.Passkeys,
+		SAMLEnabled: s.SAML,
 	})
 }
 
