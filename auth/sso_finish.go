@@ -224,7 +224,7 @@ func (s *Service) enterBySSO(ctx context.Context, caller Caller, e *exchange, a 
 			return err
 		}
 		if end := a.SessionEnd(); !end.IsZero() {
-			_, err = tx.Exec(ctx, endSessionBy, out.Session.ID, sessionEnd(end))
+			_, err = tx.Exec(ctx, endSessionBy, out.Session.ID, endWithin(end))
 		}
 		return err
 	})
@@ -234,8 +234,8 @@ func (s *Service) enterBySSO(ctx context.Context, caller Caller, e *exchange, a 
 	return out, user, nil
 }
 
-// sessionEnd keeps what an identity provider says within what the database can.
-func sessionEnd(end time.Time) time.Time {
+// endWithin keeps what an identity provider says within what the database can.
+func endWithin(end time.Time) time.Time {
 	if last := time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC); end.After(last) {
 		return last
 	}

@@ -51,6 +51,7 @@ func (f *face) tables() []routes {
 		f.adminRoutes(),
 		f.passkeyRoutes(),
 		f.ssoRoutes(),
+		f.sessionRoutes(),
 	}
 }
 
