@@ -17,11 +17,6 @@ select` + credentialColumns + `
 from auth.webauthn_credentials c
 where c.user_id = $1`
 
-	managedElsewhere = `
-select is_sso_user
-from auth.users
-where id = $1`
-
 	// insertPasskey writes a passkey if the session $14 is still good and there is room: the account is locked while its
 	// passkeys are counted.
 	insertPasskey = `
@@ -45,7 +40,6 @@ type CreationOptions = protocol.PublicKeyCredentialCreationOptions
 // registrant is who registers a passkey.
 type registrant struct {
 	*lookup
-	sso         bool
 	credentials []webauthn.Credential
 }
 
@@ -55,10 +49,6 @@ func (r *registrant) queue(batch *pgx.Batch, p *Principal) {
 	batch.Queue(userOfToken, p.UserID, p.SessionID).QueryRow(func(row pgx.Row) error {
 		r.err = r.scan(row)
 		return nil
-	})
-	batch.Queue(managedElsewhere, p.UserID).Query(func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&r.sso}, func() error { return nil })
-		return err
 	})
 	batch.Queue(credentialsOfUser, p.UserID).Query(func(rows pgx.Rows) error {
 		var err error
@@ -75,7 +65,7 @@ func (r *registrant) refuse(most int) error {
 	switch {
 	case r.user.Anonymous:
 		return deny(CodeNoAuthorization, "Anonymous user not allowed to perform these actions")
-	case r.sso:
+	case r.user.managedBySSO():
 		return refuse(CodeUserSSOManaged, "SSO users cannot register passkeys")
 	}
 	if refusal := mayManagePasskeys(r.user, r.level); refusal != nil {

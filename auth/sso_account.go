@@ -172,6 +172,20 @@ func (s *Service) makePerson(ctx context.Context, tx pgx.Tx, c *connection, p *p
 	return id, err
 }
 
+// managedBySSO tells whether an identity provider decides about the address and the credentials of an account.
+func (u *User) managedBySSO() bool {
+	return slices.ContainsFunc(u.Identities, func(i Identity) bool { return strings.HasPrefix(i.Provider, ssoProviderPrefix) })
+}
+
+// mayChangeCredentials refuses what the identity provider of an account would have to change.
+func (u *User) mayChangeCredentials(in UserChange) *Error {
+	moves := in.Email != "" && !strings.EqualFold(in.Email, u.Email) || in.Phone != "" && in.Phone != u.Phone
+	if (moves || in.Password != "") && u.managedBySSO() {
+		return refuse(CodeUserSSOManaged, "Updating email, phone, password of a SSO account only possible via SSO")
+	}
+	return nil
+}
+
 // vouchedFor names, in a token's `amr`, the identity provider of a sign-in by SAML.
 func vouchedFor(methods []methodClaim, u *User) []methodClaim {
 	for i, m := range methods {

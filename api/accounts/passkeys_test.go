@@ -336,7 +336,7 @@ func TestPasskeysAreRefusedToWhoMayNotHaveThem(t *testing.T) {
 	})
 	t.Run("a user of single sign-on", func(t *testing.T) {
 		a := s.signUp(address())
-		change(`update auth.users set is_sso_user = true where id = $1`, a.str("user.id"))
+		change(`update auth.identities set provider = $2 where user_id = $1`, a.str("user.id"), "sso:"+uuid.NewString())
 		s.want(s.call("POST", "/passkeys/registration/options", a.str("access_token"), `{}`), 422, "user_sso_managed")
 	})
 	t.Run("a session below the user's second factor", func(t *testing.T) {

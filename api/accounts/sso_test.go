@@ -65,6 +65,13 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 		t.Error("the account is not one of single sign-on")
 	}
 
+	t.Run("and decides alone about their address", func(t *testing.T) {
+		token := refreshed.str("access_token")
+		for _, change := range []string{`{"password":"Secret-pass-1"}`, `{"email":"other@example.com"}`} {
+			s.want(s.call("PUT", "/user", token, change), 422, "user_sso_managed")
+		}
+		s.want(s.call("PUT", "/user", token, fmt.Sprintf(`{"email":%q,"data":{"theme":"dark"}}`, email)), 200, "")
+	})
 	t.Run("again, to the same account", func(t *testing.T) {
 		to := s.ask(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider))
 		l := s.consume(idp.answer(to, employee("u-1", "ada.lovelace@"+domain)))
