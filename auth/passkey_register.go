@@ -66,7 +66,7 @@ func (r *registrant) refuse(most int) error {
 	case r.user.Anonymous:
 		return deny(CodeNoAuthorization, "Anonymous user not allowed to perform these actions")
 	case r.user.managedBySSO():
-		return refuse(CodeUserSSOManaged, "SSO users cannot register passkeys")
+		return unprocessable(CodeUserSSOManaged, "SSO users cannot register passkeys")
 	}
 	if refusal := mayManagePasskeys(r.user, r.level); refusal != nil {
 		return refusal
@@ -78,7 +78,7 @@ func (r *registrant) refuse(most int) error {
 }
 
 func tooManyPasskeys() *Error {
-	return refuse(CodeTooManyPasskeys, "Maximum number of passkeys reached")
+	return unprocessable(CodeTooManyPasskeys, "Maximum number of passkeys reached")
 }
 
 // BeginPasskeyRegistration asks the authenticator of whoever holds a token for a key pair.
@@ -186,7 +186,7 @@ func (s *Service) savePasskey(ctx context.Context, p *Principal, c *webauthn.Cre
 	err := s.send(ctx, batch)
 	switch {
 	case isUniqueViolation(err, "webauthn_credentials_credential_id_key"):
-		return nil, refuse(CodeWebAuthnCredentialExists, "This credential is already registered")
+		return nil, unprocessable(CodeWebAuthnCredentialExists, "This credential is already registered")
 	case err != nil:
 		return nil, saveFailed("Database error creating passkey", err)
 	case written:

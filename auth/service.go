@@ -51,6 +51,8 @@ type Options struct {
 	TokenLife time.Duration
 	// ReuseInterval is how long a used refresh token still gives its successor; 0 is ten seconds.
 	ReuseInterval time.Duration
+	// Factors are the kinds of second factors that may be enrolled and verified; nil are DefaultFactors.
+	Factors []string
 	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
 	EncryptionKeys seal.Masters
 	// Sessions are how long sessions last; the zero value lets them last until they are ended.
@@ -109,6 +111,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	}
 	if o.SSO.Client == nil {
 		o.SSO.Client = outgoing.New(outgoing.Options{MaxAnswer: sso.MaxMetadata, Timeout: metadataPatience})
+	}
+	if o.Factors == nil {
+		o.Factors = DefaultFactors()
 	}
 	chain := hmac.New(sha256.New, []byte(keys.Secret.Reveal()))
 	chain.Write([]byte("basalt refresh token chain"))

@@ -181,7 +181,7 @@ func (u *User) managedBySSO() bool {
 func (u *User) mayChangeCredentials(in UserChange) *Error {
 	moves := in.Email != "" && !strings.EqualFold(in.Email, u.Email) || in.Phone != "" && in.Phone != u.Phone
 	if (moves || in.Password != "") && u.managedBySSO() {
-		return refuse(CodeUserSSOManaged, "Updating email, phone, password of a SSO account only possible via SSO")
+		return unprocessable(CodeUserSSOManaged, "Updating email, phone, password of a SSO account only possible via SSO")
 	}
 	return nil
 }

@@ -280,7 +280,7 @@ func (s *Service) writeSSOProvider(ctx context.Context, batch *pgx.Batch, id uui
 	err := s.send(ctx, batch)
 	switch {
 	case isUniqueViolation(err, "saml_providers_entity_id_key"):
-		return nil, refuse(CodeSAMLIdPAlreadyExists, fmt.Sprintf("SAML Identity Provider with this EntityID (%s) already exists", entityID))
+		return nil, unprocessable(CodeSAMLIdPAlreadyExists, fmt.Sprintf("SAML Identity Provider with this EntityID (%s) already exists", entityID))
 	case isUniqueViolation(err, "sso_domains_domain_idx"):
 		return nil, refuse(CodeSSODomainAlreadyExists, "An SSO Domain is already assigned to another SSO identity provider")
 	case isUniqueViolation(err, "sso_providers_resource_id_idx"):

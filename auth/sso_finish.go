@@ -179,7 +179,7 @@ func (s *Service) exchangeOfRequest(ctx context.Context, relay uuid.UUID) (*exch
 	case err != nil:
 		return nil, err
 	case over:
-		return nil, refuse(CodeSAMLRelayStateExpired, "SAML RelayState has expired. Try logging in again?")
+		return nil, unprocessable(CodeSAMLRelayStateExpired, "SAML RelayState has expired. Try logging in again?")
 	}
 	if flow != nil {
 		e.flow = *flow

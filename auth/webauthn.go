@@ -41,9 +41,6 @@ func (r RelyingParty) Check(siteURL string) error {
 	return err
 }
 
-// challengeLife is how long an authenticator may take.
-const challengeLife = 5 * time.Minute
-
 func (r RelyingParty) config(siteURL string) *webauthn.Config {
 	if site, err := url.Parse(siteURL); err == nil {
 		if r.ID == "" {

@@ -48,9 +48,11 @@ func (f *face) tables() []routes {
 		f.tokenRoutes(),
 		f.logoutRoutes(),
 		f.userRoutes(),
+		f.factorRoutes(),
 		f.adminRoutes(),
 		f.passkeyRoutes(),
 		f.ssoRoutes(),
+		f.adminFactorRoutes(),
 		f.sessionRoutes(),
 	}
 }

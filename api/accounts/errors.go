@@ -190,6 +190,9 @@ func status(e *auth.Error) int {
 	if e.Denied {
 		return http.StatusForbidden
 	}
+	if e.Unprocessable {
+		return http.StatusUnprocessableEntity
+	}
 	if e.Absent {
 		return http.StatusNotFound
 	}
@@ -198,17 +201,14 @@ func status(e *auth.Error) int {
 		return http.StatusUnauthorized
 	case auth.CodeNotAdmin, auth.CodeSessionNotFound:
 		return http.StatusForbidden
-	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound:
+	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound, auth.CodeFactorNotFound:
 		return http.StatusNotFound
 	case auth.CodeConflict:
 		return http.StatusConflict
 	case auth.CodeWeakPassword, auth.CodeSamePassword, auth.CodeUserAlreadyExists, auth.CodeEmailExists,
 		auth.CodeSignupDisabled, auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled:
 		return http.StatusUnprocessableEntity
-	case auth.CodeTooManyPasskeys, auth.CodeWebAuthnCredentialExists, auth.CodeUserSSOManaged,
-		auth.CodeSAMLIdPAlreadyExists, auth.CodeSAMLRelayStateExpired:
-		return http.StatusUnprocessableEntity
-	case auth.CodeOverRequestRateLimit, auth.CodeOverEmailSendRateLimit:
+	case auth.CodeOverRequestRateLimit, auth.CodeOverEmailSendRateLimit, auth.CodeRecoveryCodesLocked:
 		return http.StatusTooManyRequests
 	case auth.CodeRequestTimeout:
 		return http.StatusGatewayTimeout
