@@ -31,6 +31,8 @@ type AccountSettings struct {
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
 
 	HookSettings
+	WebAuthnSettings
+	SAMLSettings
 }
 
 // maxTokenLife is a week: what a token says about its user gets old.
@@ -67,8 +69,13 @@ func (s *Settings) checkAccounts() error {
 			return err
 		}
 	}
-	_, err := s.hooks()
-	return err
+	if _, err := s.hooks(); err != nil {
+		return err
+	}
+	if err := s.checkSAML(); err != nil {
+		return err
+	}
+	return s.checkWebAuthn()
 }
 
 // redirectURLs reads the list of --redirect-urls.
@@ -104,11 +111,14 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 	}
 	redirects, _ := s.redirectURLs() // checked when the settings were
 	notices, _ := s.notices()        // likewise
+	saml, _ := s.samlProvider(apiURL + "/auth/v1")
 	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
 		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
 		Autoconfirm:    s.autoconfirm(),
 		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
 		Outbound:       p.Outbox, Notify: notices, SMSProvider: s.smsProvider(),
+		Passkeys: s.Passkeys, MaxPasskeys: s.MaxPasskeys, RelyingParty: s.relyingParty(),
+		SSO:       auth.SSOOptions{SAML: saml, IdPInitiated: s.SAMLIdPInitiated},
 		TokenLife: s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
 		LimitsOff: s.Limits == "off", Log: log,
 		Hooks: hooks,

@@ -47,6 +47,8 @@ const (
 	CodeConflict                  Code = "conflict"
 	CodeOverRequestRateLimit      Code = "over_request_rate_limit"
 	CodeOverEmailSendRateLimit    Code = "over_email_send_rate_limit"
+	CodePhoneNotConfirmed         Code = "phone_not_confirmed"
+	CodeUserSSOManaged            Code = "user_sso_managed"
 	CodeOverSMSSendRateLimit      Code = "over_sms_send_rate_limit"
 	CodeFlowStateNotFound         Code = "flow_state_not_found"
 	CodeFlowStateExpired          Code = "flow_state_expired"
@@ -66,6 +68,8 @@ type Error struct {
 	// Denied is set when the caller's own token, session or account is refused, whatever
 	// was asked for: 403 rather than 400 or 404.
 	Denied bool
+	// Absent is set when what was asked for is not there: 404 whatever the code.
+	Absent bool
 	// Unprocessable is set when the request is understood but cannot be carried out now: 422 whatever the code's
 	// own status (RFC 9110 §15.5.21).
 	Unprocessable bool
@@ -90,6 +94,10 @@ func refuse(code Code, message string) *Error { return &Error{Code: code, Messag
 
 func deny(code Code, message string) *Error {
 	return &Error{Code: code, Message: message, Denied: true}
+}
+
+func absent(code Code, message string) *Error {
+	return &Error{Code: code, Message: message, Absent: true}
 }
 
 func unprocessable(code Code, message string) *Error {

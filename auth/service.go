@@ -17,8 +17,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"basalt/auth/limit"
+	"basalt/auth/outgoing"
 	"basalt/auth/password"
 	"basalt/auth/seal"
+	"basalt/auth/sso"
 	"basalt/auth/token"
 )
 
@@ -57,6 +59,14 @@ type Options struct {
 	Sessions SessionLimits
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
+	// Passkeys lets users sign in with passkeys.
+	Passkeys bool
+	// MaxPasskeys is how many an account may have; 0 is ten.
+	MaxPasskeys int
+	// RelyingParty is who authenticators make key pairs for.
+	RelyingParty RelyingParty
+	// SSO is single sign-on.
+	SSO SSOOptions
 	// Outbound takes mails and text messages; nil sends none.
 	Outbound Outbound
 	// SMSProvider is the name of who sends text messages; "" is nobody.
@@ -106,6 +116,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	if o.ReuseInterval <= 0 {
 		o.ReuseInterval = defaultReuseInterval
 	}
+	if o.SSO.Client == nil {
+		o.SSO.Client = outgoing.New(outgoing.Options{MaxAnswer: sso.MaxMetadata, Timeout: metadataPatience})
+	}
 	if o.Factors == nil {
 		o.Factors = DefaultFactors()
 	}
@@ -147,6 +160,8 @@ type Settings struct {
 	Autoconfirm   bool
 	Anonymous     bool
 	SMSProvider   string
+	Passkeys      bool
+	SAML          bool
 }
 
 // Settings gives what clients may know.
@@ -156,6 +171,8 @@ func (s *Service) Settings() Settings {
 		Autoconfirm:   s.options.Autoconfirm,
 		Anonymous:     s.options.Anonymous,
 		SMSProvider:   s.options.SMSProvider,
+		Passkeys:      s.options.Passkeys,
+		SAML:          s.options.SSO.SAML != nil,
 	}
 }
 

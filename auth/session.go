@@ -63,6 +63,8 @@ type standing struct {
 type methodClaim struct {
 	Method    string `json:"method"`
 	Timestamp int64  `json:"timestamp"`
+	// Provider is the identity provider that vouched for the user, for sso/saml.
+	Provider string `json:"provider,omitempty"`
 }
 
 // methods reads an array of methods with the time of each.
@@ -114,7 +116,7 @@ func (s *Service) issue(ctx context.Context, db limit.Sender, caller Caller, g g
 		ExpiresAt: expires.Unix(), IssuedAt: at.Unix(),
 		Email: u.Email, Phone: u.Phone,
 		AppMetadata: u.AppMetadata, UserMetadata: u.UserMetadata,
-		Role: u.Role, Level: st.level, Methods: st.methods, SessionID: st.sessionID, Anonymous: u.Anonymous,
+		Role: u.Role, Level: st.level, Methods: vouchedFor(st.methods, u), SessionID: st.sessionID, Anonymous: u.Anonymous,
 	}
 	if st.client != uuid.Nil {
 		claims.ClientID, claims.Scope = st.client.String(), st.scopes

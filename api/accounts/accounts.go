@@ -50,6 +50,8 @@ func (f *face) tables() []routes {
 		f.userRoutes(),
 		f.factorRoutes(),
 		f.adminRoutes(),
+		f.passkeyRoutes(),
+		f.ssoRoutes(),
 		f.adminFactorRoutes(),
 		f.sessionRoutes(),
 	}

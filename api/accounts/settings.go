@@ -51,7 +51,10 @@ func (f *face) settings(c echo.Context) error {
 	} {
 		external[provider] = false
 	}
-	return c.JSON(http.StatusOK, settingsBody{External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm, SMSProvider: s.SMSProvider})
+	return c.JSON(http.StatusOK, settingsBody{
+		External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm, SMSProvider: s.SMSProvider,
+		PasskeysEnabled: s.Passkeys, SAMLEnabled: s.SAML,
+	})
 }
 
 type jwksBody struct {
