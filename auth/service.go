@@ -49,6 +49,8 @@ type Options struct {
 	ReuseInterval time.Duration
 	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
 	EncryptionKeys seal.Masters
+	// Providers are the settings of sign-ins at other servers.
+	Providers ProviderOptions
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
 	// Outbound takes mails and text messages; nil writes mails to the log.
@@ -107,6 +109,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		log:      o.Log,
 	}
 }
+
+// Issuer is the public URL of the accounts API.
+func (s *Service) Issuer() string { return s.options.Issuer }
 
 // Gate is where password hashes wait for their turn.
 func (s *Service) Gate() *password.Gate { return s.gate }

@@ -29,6 +29,8 @@ type Session struct {
 	ExpiresIn    time.Duration
 	ExpiresAt    time.Time
 	User         *User
+	// ProviderToken and ProviderRefreshToken are those of the server that the user has signed in at, if one did.
+	ProviderToken, ProviderRefreshToken Secret
 }
 
 // standing is what a session says about how its user proved who they are.

@@ -48,6 +48,7 @@ func (f *face) tables() []routes {
 		f.tokenRoutes(),
 		f.logoutRoutes(),
 		f.userRoutes(),
+		f.oauthRoutes(),
 		f.adminRoutes(),
 	}
 }

@@ -171,12 +171,13 @@ func status(e *auth.Error) int {
 		return http.StatusUnauthorized
 	case auth.CodeNotAdmin, auth.CodeSessionNotFound:
 		return http.StatusForbidden
-	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound:
+	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound, auth.CodeManualLinkingDisabled:
 		return http.StatusNotFound
 	case auth.CodeConflict:
 		return http.StatusConflict
 	case auth.CodeWeakPassword, auth.CodeSamePassword, auth.CodeUserAlreadyExists, auth.CodeEmailExists,
-		auth.CodeSignupDisabled, auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled:
+		auth.CodeSignupDisabled, auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled,
+		auth.CodeIdentityAlreadyExists, auth.CodeIdentityNotFound, auth.CodeSingleIdentityNotDeletable, auth.CodeEmailConflictIdentityNotDeletable:
 		return http.StatusUnprocessableEntity
 	case auth.CodeOverRequestRateLimit, auth.CodeOverEmailSendRateLimit:
 		return http.StatusTooManyRequests
