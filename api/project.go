@@ -25,6 +25,7 @@ type Project struct {
 	DB       *store.DB
 	Catalogs *store.CatalogWatcher
 	Keys     *auth.Keys
+	Keyring  *auth.Keyring
 	Verifier *auth.Verifier
 	Auth     *auth.Service
 
@@ -128,6 +129,11 @@ func open(ctx context.Context, s *Settings, url, password, apiURL string, log ze
 		db.Close()
 		return nil, err
 	}
+	if p.Keyring, err = keyringOf(ctx, p, s, log); err != nil {
+		db.Close()
+		return nil, err
+	}
+	*p.Keys = p.Keyring.Keys()
 	connection, err := pgconn.ParseConfig(url)
 	if err != nil {
 		db.Close()
@@ -152,14 +158,23 @@ func open(ctx context.Context, s *Settings, url, password, apiURL string, log ze
 	}
 	p.Verifier = auth.NewVerifier(*p.Keys, auth.VerifierOptions{
 		RoleClaim: path, Audience: s.JWTAudience, ForeignKeys: foreign,
-		DefaultRole: s.RestAnonRole, RoleRequired: s.RestAnonRole == "",
+		DefaultRole: s.RestAnonRole, RoleRequired: s.RestAnonRole == "", KeysCame: p.Keyring.Missed,
 		RoleAllowed: func(role string) bool {
 			c := p.Catalogs.Current()
 			return c == nil || c.Role(role) != nil
 		},
 	})
 	p.Auth = accountsOf(p, s, apiURL, log)
+	p.Keyring.OnChange(func(keys auth.Keys) {
+		p.Verifier.Rotate(keys)
+		p.Auth.UseKeys(keys)
+	})
 	p.identity = identity{verifier: p.Verifier}
+	if s.StrictSessions {
+		p.identity.sessions = auth.NewSessionWatch(auth.SessionWatchOptions{
+			Connection: connection, DB: db.Pool(), Limits: s.sessionLimits(), Log: log,
+		})
+	}
 	if s.RestAnonRole != "" {
 		p.identity.anonymous = auth.Nobody(s.RestAnonRole)
 	}

@@ -108,6 +108,10 @@ func (s *Server) run(ctx context.Context, listener net.Listener, postgres *manag
 	group, ctx := errgroup.WithContext(ctx)
 	s.group = group
 	group.Go(func() error { return s.project.Catalogs.Run(ctx) })
+	group.Go(func() error { return s.project.Keyring.Run(ctx) })
+	if sessions := s.project.identity.sessions; sessions != nil {
+		group.Go(func() error { return sessions.Run(ctx) })
+	}
 	group.Go(func() error { return s.serve(ctx, listener) })
 	group.Go(func() error { return s.reload(ctx, signals) })
 	if postgres == nil {

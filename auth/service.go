@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,6 +19,7 @@ import (
 	"basalt/auth/limit"
 	"basalt/auth/password"
 	"basalt/auth/seal"
+	"basalt/auth/token"
 )
 
 // Options are the settings of a project's accounts.
@@ -51,6 +53,8 @@ type Options struct {
 	EncryptionKeys seal.Masters
 	// Providers are the settings of sign-ins at other servers.
 	Providers ProviderOptions
+	// Sessions are how long sessions last; the zero value lets them last until they are ended.
+	Sessions SessionLimits
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
 	// Outbound takes mails and text messages; nil writes mails to the log.
@@ -79,6 +83,8 @@ type Service struct {
 	limits   *limit.Limiter
 	chainKey []byte
 	vault    *seal.Vault
+	signer   atomic.Pointer[token.Signer]
+	signing  atomic.Pointer[SigningSet]
 	log      zerolog.Logger
 }
 
@@ -95,9 +101,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	}
 	chain := hmac.New(sha256.New, []byte(keys.Secret.Reveal()))
 	chain.Write([]byte("basalt refresh token chain"))
-	return &Service{
+	s := &Service{
 		pool:     pool,
-		lookups:  newLookups(pool),
+		lookups:  newLookups(pool).limited(o.Sessions),
 		keys:     keys,
 		options:  o,
 		policy:   password.NewPolicy(o.MinPasswordLength),
@@ -108,10 +114,21 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		vault:    seal.NewVault(pool, encryptionKeys(o.EncryptionKeys, keys)),
 		log:      o.Log,
 	}
+	s.UseKeys(*keys)
+	return s
 }
 
 // Issuer is the public URL of the accounts API.
 func (s *Service) Issuer() string { return s.options.Issuer }
+
+// UseKeys has tokens signed with other keys from now on.
+func (s *Service) UseKeys(keys Keys) {
+	s.signer.Store(keys.Signer())
+	s.signing.Store(keys.Signing)
+}
+
+// PublicKeys are what everybody may know of the keys that tokens are signed with.
+func (s *Service) PublicKeys() []token.PublicJWK { return s.signing.Load().Public() }
 
 // Gate is where password hashes wait for their turn.
 func (s *Service) Gate() *password.Gate { return s.gate }

@@ -50,6 +50,7 @@ func (f *face) tables() []routes {
 		f.userRoutes(),
 		f.oauthRoutes(),
 		f.adminRoutes(),
+		f.sessionRoutes(),
 	}
 }
 
