@@ -53,6 +53,9 @@ func (s *Settings) checkAccounts() error {
 	if s.TokenLife < time.Minute || s.TokenLife > maxTokenLife {
 		return &SettingError{"access-token-life", fmt.Sprintf("%s is not between 1m and %s", s.TokenLife, maxTokenLife)}
 	}
+	if _, err := s.providerOptions(""); err != nil {
+		return err
+	}
 	for _, choice := range []choice{
 		{"limits", s.Limits, []string{"on", "off"}},
 		{"autoconfirm", s.AutoConfirm, []string{"auto", "true", "false"}},
@@ -91,12 +94,14 @@ func (s *Settings) autoconfirm() bool {
 
 // accountsOf makes the rules of accounts as the settings ask.
 func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
-	redirects, _ := s.redirectURLs() // checked when the settings were
+	redirects, _ := s.redirectURLs()                       // checked when the settings were
+	providers, _ := s.providerOptions(apiURL + "/auth/v1") // as well
 	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
 		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
 		Autoconfirm:    s.autoconfirm(),
 		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
 		TokenLife:      s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
+		Providers: providers,
 		LimitsOff: s.Limits == "off", Log: log,
 	})
 }

@@ -16,6 +16,8 @@ type ProviderOptions struct {
 	Providers []*provider.Provider
 	// Client reaches the servers of providers that administrators add.
 	Client *http.Client
+	// Callback is where these lead back to.
+	Callback string
 	// ManualLinking lets users add identities to their account.
 	ManualLinking bool
 }
