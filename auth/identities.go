@@ -41,15 +41,15 @@ and user_id = $2`
 	// $2 is the address that stays; NULL when none does. $3 and $4 tell that the password, the telephone number go.
 	withoutIdentity = `
 update auth.users
-set email = $2,
-    email_confirmed_at = case when $2::text is null then null when email = $2 then email_confirmed_at else $5 end,
-    email_change = case when email is distinct from $2 then '' else email_change end,
-    email_change_token_new = case when email is distinct from $2 then '' else email_change_token_new end,
-    email_change_token_current = case when email is distinct from $2 then '' else email_change_token_current end,
+set email = $2::varchar,
+    email_confirmed_at = case when $2::varchar is null then null when email = $2::varchar then email_confirmed_at else $5::timestamptz end,
+    email_change = case when email is distinct from $2::varchar then '' else email_change end,
+    email_change_token_new = case when email is distinct from $2::varchar then '' else email_change_token_new end,
+    email_change_token_current = case when email is distinct from $2::varchar then '' else email_change_token_current end,
     encrypted_password = case when $3 then '' else encrypted_password end,
     phone = case when $4 then null else phone end,
     phone_confirmed_at = case when $4 then null else phone_confirmed_at end,
-    updated_at = $5
+    updated_at = $5::timestamptz
 where id = $1`
 
 	voidTokens = `

@@ -16,7 +16,6 @@ import (
 	"github.com/zitadel/oidc/v3/example/server/storage"
 	"golang.org/x/text/language"
 
-	"basalt/api/accounts"
 	"basalt/auth"
 	"basalt/auth/outgoing"
 	"basalt/auth/provider"
@@ -226,6 +225,3 @@ func (v *visitors) refusal(u *url.URL, code auth.Code) {
 		v.t.Errorf("the sign-in ends with %s, not %s", u, code)
 	}
 }
-
-var _ storage.UserStore = (*openID)(nil)
-var _ = accounts.Options{}
