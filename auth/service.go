@@ -55,6 +55,8 @@ type Options struct {
 	Factors []string
 	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
 	EncryptionKeys seal.Masters
+	// Providers are the settings of sign-ins at other servers.
+	Providers ProviderOptions
 	// Sessions are how long sessions last; the zero value lets them last until they are ended.
 	Sessions SessionLimits
 	// LimitsOff lets everybody try as often as they like. For tests.
@@ -141,6 +143,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	s.UseKeys(*keys)
 	return s
 }
+
+// Issuer is the public URL of the accounts API.
+func (s *Service) Issuer() string { return s.options.Issuer }
 
 // UseKeys has tokens signed with other keys from now on.
 func (s *Service) UseKeys(keys Keys) {
