@@ -8,14 +8,19 @@ import (
 
 // AccountSettings are the settings of accounts and sessions.
 type AccountSettings struct {
-	SiteURL     string `flag:"site-url" default:"http://localhost:3000" help:"where mails lead back to"`
-	AutoConfirm string `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
-	Limits      string `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
+	SiteURL      string   `flag:"site-url" default:"http://localhost:3000" help:"where mails lead back to"`
+	RedirectURLs []string `flag:"redirect-urls" help:"where mails and sign-ins may lead back to beside --site-url, comma-separated; * any characters but dots and slashes, ** any, ? one, such as https://*.example.com/**, http://localhost:3000/** or myapp://callback"`
+	PKCEPlain    bool     `flag:"pkce-plain" default:"false" help:"allow the code challenge method plain, which some clients without WebCrypto fall back to and which protects less"`
+	AutoConfirm  string   `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
+	Limits       string   `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
 }
 
 // checkAccounts refuses settings of accounts that cannot work.
 func (s *Settings) checkAccounts() error {
 	if err := checkWebURL("site-url", s.SiteURL); err != nil {
+		return err
+	}
+	if _, err := s.redirectURLs(); err != nil {
 		return err
 	}
 	for _, choice := range []choice{
@@ -29,6 +34,19 @@ func (s *Settings) checkAccounts() error {
 	return nil
 }
 
+// redirectURLs reads the list of --redirect-urls.
+func (s *Settings) redirectURLs() ([]auth.RedirectPattern, error) {
+	var patterns []auth.RedirectPattern
+	for _, text := range s.RedirectURLs {
+		p, err := auth.ParseRedirectPattern(text)
+		if err != nil {
+			return nil, &SettingError{"redirect-urls", err.Error()}
+		}
+		patterns = append(patterns, p)
+	}
+	return patterns, nil
+}
+
 // autoconfirm tells whether a sign-up needs no confirmation.
 func (s *Settings) autoconfirm() bool {
 	return s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == ""
@@ -36,8 +54,9 @@ func (s *Settings) autoconfirm() bool {
 
 // accountsOf makes the rules of accounts as the settings ask.
 func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
+	redirects, _ := s.redirectURLs() // checked when the settings were
 	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
-		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL,
+		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
 		Autoconfirm: s.autoconfirm(),
 		LimitsOff:   s.Limits == "off", Log: log,
 	})

@@ -26,6 +26,10 @@ type Options struct {
 	Issuer string
 	// SiteURL is where links in mails lead back to.
 	SiteURL string
+	// RedirectURLs are the places beside the site that links and sign-ins may lead back to.
+	RedirectURLs []RedirectPattern
+	// PlainChallenges lets clients use the method plain of RFC 7636, which shows the verifier to who sees the challenge.
+	PlainChallenges bool
 	// Autoconfirm makes sign-ups and new addresses good without a mail.
 	Autoconfirm bool
 	// DisableSignup refuses new accounts.

@@ -23,6 +23,7 @@ const (
 
 // Session is what a client holds after signing in.
 type Session struct {
+	ID           uuid.UUID
 	AccessToken  Secret
 	RefreshToken Secret
 	ExpiresIn    time.Duration
@@ -84,6 +85,7 @@ func (s *Service) issue(u *User, refresh Secret, st standing, at time.Time) (*Se
 		return nil, unexpected("The access token could not be signed", err)
 	}
 	return &Session{
+		ID:           st.sessionID,
 		AccessToken:  Secret(signed),
 		RefreshToken: refresh,
 		ExpiresIn:    s.options.TokenLife,

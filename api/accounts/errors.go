@@ -171,7 +171,7 @@ func status(e *auth.Error) int {
 		return http.StatusUnauthorized
 	case auth.CodeNotAdmin, auth.CodeSessionNotFound:
 		return http.StatusForbidden
-	case auth.CodeUserNotFound:
+	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound:
 		return http.StatusNotFound
 	case auth.CodeConflict:
 		return http.StatusConflict
