@@ -13,6 +13,8 @@ type AccountSettings struct {
 	PKCEPlain    bool     `flag:"pkce-plain" default:"false" help:"allow the code challenge method plain, which some clients without WebCrypto fall back to and which protects less"`
 	AutoConfirm  string   `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
 	Limits       string   `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
+
+	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
 }
 
 // checkAccounts refuses settings of accounts that cannot work.
@@ -22,6 +24,9 @@ func (s *Settings) checkAccounts() error {
 	}
 	if _, err := s.redirectURLs(); err != nil {
 		return err
+	}
+	if _, err := s.givenEncryptionKeys(); err != nil {
+		return &SettingError{"encryption-key", err.Error()}
 	}
 	for _, choice := range []choice{
 		{"limits", s.Limits, []string{"on", "off"}},
@@ -57,7 +62,8 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *aut
 	redirects, _ := s.redirectURLs() // checked when the settings were
 	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
 		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
-		Autoconfirm: s.autoconfirm(),
-		LimitsOff:   s.Limits == "off", Log: log,
+		Autoconfirm:    s.autoconfirm(),
+		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
+		LimitsOff:      s.Limits == "off", Log: log,
 	})
 }

@@ -151,6 +151,9 @@ func warn(s *Settings, log zerolog.Logger) {
 	if s.Limits == "off" {
 		log.Warn().Msg("rate limits are off: for tests only")
 	}
+	if s.DatabaseURL != "" && s.EncryptionKey == "" && s.JWTSecret == "" {
+		log.Warn().Msg("secrets at rest are encrypted under a key of the JWT secret, which is kept in the same database: set --encryption-key")
+	}
 	if !s.autoconfirm() {
 		log.Warn().Msg("sign-ups wait for a confirmation by e-mail, but no mail is sent: confirm accounts with the service key, or set --autoconfirm=true")
 	}

@@ -42,6 +42,7 @@ const (
 	CodeFlowStateExpired          Code = "flow_state_expired"
 	CodeFlowStateAlreadyUsed      Code = "flow_state_already_used"
 	CodeBadCodeVerifier           Code = "bad_code_verifier"
+	CodeOverSMSSendRateLimit      Code = "over_sms_send_rate_limit"
 	CodeRequestTimeout            Code = "request_timeout"
 )
 

@@ -17,6 +17,7 @@ import (
 
 	"basalt/auth/limit"
 	"basalt/auth/password"
+	"basalt/auth/seal"
 )
 
 // Options are the settings of a project's accounts.
@@ -46,6 +47,8 @@ type Options struct {
 	TokenLife time.Duration
 	// ReuseInterval is how long a used refresh token still gives its successor; 0 is ten seconds.
 	ReuseInterval time.Duration
+	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
+	EncryptionKeys seal.Masters
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
 	// Outbound takes mails and text messages; nil writes mails to the log.
@@ -73,6 +76,7 @@ type Service struct {
 	dummy    string
 	limits   *limit.Limiter
 	chainKey []byte
+	vault    *seal.Vault
 	log      zerolog.Logger
 }
 
@@ -99,6 +103,7 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		dummy:    o.Passwords.Dummy(),
 		limits:   &limit.Limiter{Off: o.LimitsOff},
 		chainKey: chain.Sum(nil),
+		vault:    seal.NewVault(pool, encryptionKeys(o.EncryptionKeys, keys)),
 		log:      o.Log,
 	}
 }

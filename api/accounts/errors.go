@@ -178,7 +178,7 @@ func status(e *auth.Error) int {
 	case auth.CodeWeakPassword, auth.CodeSamePassword, auth.CodeUserAlreadyExists, auth.CodeEmailExists,
 		auth.CodeSignupDisabled, auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled:
 		return http.StatusUnprocessableEntity
-	case auth.CodeOverRequestRateLimit, auth.CodeOverEmailSendRateLimit:
+	case auth.CodeOverRequestRateLimit, auth.CodeOverEmailSendRateLimit, auth.CodeOverSMSSendRateLimit:
 		return http.StatusTooManyRequests
 	case auth.CodeRequestTimeout:
 		return http.StatusGatewayTimeout
