@@ -43,6 +43,13 @@ const (
 	CodeFlowStateAlreadyUsed      Code = "flow_state_already_used"
 	CodeBadCodeVerifier           Code = "bad_code_verifier"
 	CodeOverSMSSendRateLimit      Code = "over_sms_send_rate_limit"
+	CodeOTPExpired                Code = "otp_expired"
+	CodeOTPDisabled               Code = "otp_disabled"
+	CodePhoneExists               Code = "phone_exists"
+	CodePhoneNotConfirmed         Code = "phone_not_confirmed"
+	CodeEmailProviderDisabled     Code = "email_provider_disabled"
+	CodeReauthenticationNeeded    Code = "reauthentication_needed"
+	CodeReauthenticationNotValid  Code = "reauthentication_not_valid"
 	CodeRequestTimeout            Code = "request_timeout"
 )
 

@@ -49,10 +49,14 @@ type Options struct {
 	ReuseInterval time.Duration
 	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
 	EncryptionKeys seal.Masters
+	// Links are the settings of what is mailed and texted to prove who reads it.
+	Links LinkOptions
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
 	// Outbound takes mails and text messages; nil writes mails to the log.
 	Outbound Outbound
+	// Notify are the kinds of mails by which users are told of changes of their accounts.
+	Notify []MailKind
 	// Log takes the events of accounts.
 	Log zerolog.Logger
 }
@@ -76,6 +80,8 @@ type Service struct {
 	dummy    string
 	limits   *limit.Limiter
 	chainKey []byte
+	linkKey  []byte
+	links    LinkOptions
 	vault    *seal.Vault
 	log      zerolog.Logger
 }
@@ -91,8 +97,11 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	if o.ReuseInterval <= 0 {
 		o.ReuseInterval = defaultReuseInterval
 	}
-	chain := hmac.New(sha256.New, []byte(keys.Secret.Reveal()))
-	chain.Write([]byte("basalt refresh token chain"))
+	derived := func(purpose string) []byte {
+		key := hmac.New(sha256.New, []byte(keys.Secret.Reveal()))
+		key.Write([]byte(purpose))
+		return key.Sum(nil)
+	}
 	return &Service{
 		pool:     pool,
 		lookups:  newLookups(pool),
@@ -102,7 +111,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		gate:     password.NewGate(o.Gate),
 		dummy:    o.Passwords.Dummy(),
 		limits:   &limit.Limiter{Off: o.LimitsOff},
-		chainKey: chain.Sum(nil),
+		chainKey: derived("basalt refresh token chain"),
+		linkKey:  derived("basalt one-time tokens"),
+		links:    o.Links.withDefaults(),
 		vault:    seal.NewVault(pool, encryptionKeys(o.EncryptionKeys, keys)),
 		log:      o.Log,
 	}
