@@ -56,8 +56,9 @@ func (s *Service) readReturn(in Return) (wayBack, *Error) {
 
 // message is a mail or a text message with a one-time token in it.
 type message struct {
-	to      *User
-	kind    MailKind
+	to   *User
+	kind MailKind
+	// purpose is what its link is for; a message without one has a code only.
 	purpose Verification
 	token   oneTime
 	back    wayBack
@@ -72,12 +73,16 @@ func (s *Service) queueMessage(batch *pgx.Batch, m message, at time.Time) error 
 			To: m.token.address, UserID: m.to.ID, Code: m.token.code, Channel: m.channel, ExpiresAt: at.Add(s.links.SMSCodeLife),
 		})
 	}
-	s.queueReturn(batch, m.to.ID, m.purpose, m.back)
-	return s.queueMail(batch, Mail{
-		Kind: m.kind, To: m.token.address, UserID: m.to.ID, Email: m.to.Email,
-		Link: s.linkOf(m.purpose, m.token.link, m.back.redirect), Token: m.token.code, TokenHash: m.token.link,
-		RedirectTo: m.back.redirect, Data: m.to.UserMetadata, ExpiresAt: at.Add(s.links.MailLinkLife),
-	})
+	mail := Mail{
+		Kind: m.kind, To: m.token.address, UserID: m.to.ID, Email: m.to.Email, Token: m.token.code,
+		RedirectTo: m.back.redirect, Data: m.to.UserMetadata, ExpiresAt: at.Add(s.links.MailCodeLife),
+	}
+	if m.purpose != "" {
+		s.queueReturn(batch, m.to.ID, m.purpose, m.back)
+		mail.Link, mail.TokenHash = s.linkOf(m.purpose, m.token.link, m.back.redirect), m.token.link
+		mail.ExpiresAt = at.Add(s.links.MailLinkLife)
+	}
+	return s.queueMail(batch, mail)
 }
 
 // queueReturn adds to a batch that the links of a user end in codes for the app that asked.
