@@ -22,6 +22,9 @@ func (s *Settings) checkAccounts() error {
 	if err := checkWebURL("site-url", s.SiteURL); err != nil {
 		return err
 	}
+	if _, err := s.givenEncryptionKeys(); err != nil {
+		return &SettingError{"encryption-key", err.Error()}
+	}
 	if _, err := s.redirectURLs(); err != nil {
 		return err
 	}

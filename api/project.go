@@ -114,7 +114,7 @@ func connect(ctx context.Context, url string, log zerolog.Logger) (*pgx.Conn, er
 func open(ctx context.Context, s *Settings, url, password, apiURL string, log zerolog.Logger) (*Project, error) {
 	options := store.Options{
 		URL: url, PoolSize: int32(s.PoolSize), MaxWaiting: s.PoolWait, AcquireTimeout: s.PoolTimeout,
-		StatementTimeout: s.StatementTimeout, ApplicationName: "basalt", Log: log,
+		StatementTimeout: s.StatementTimeout, MaxRow: int(s.AnswerMemory + s.BodyLimit), ApplicationName: "basalt", Log: log,
 	}
 	if password != "" {
 		options.RequestUser, options.RequestPassword = migrations.RequestUser, password

@@ -112,6 +112,9 @@ const written = "written"
 // changeThenRead writes the command as a common table expression, and a query over it.
 func (b *builder) changeThenRead(w *plan.Write, target *scope) (hidden []Hidden) {
 	root, flag := b.changed(w, target)
+	if flag != "" && leavesOut(w.Returning) {
+		return b.readBesideFlag(w, root)
+	}
 	b.write("select")
 	separator := " "
 	if flag != "" {
@@ -126,6 +129,29 @@ func (b *builder) changeThenRead(w *plan.Write, target *scope) (hidden []Hidden)
 	b.body(root, nil, nil)
 	b.order(root)
 	return hidden
+}
+
+// leavesOut says that of the rows written not all may be shown.
+func leavesOut(n *plan.Node) bool {
+	return slices.ContainsFunc(n.Embeds, func(e *plan.Embed) bool { return e.Inner })
+}
+
+// readBesideFlag writes a query over the rows written of which none may be left to be shown: whether some were inserted
+// comes with each row, and alone where there is none.
+func (b *builder) readBesideFlag(w *plan.Write, root *scope) []Hidden {
+	b.write("select n.", flagColumn, ", p.shown")
+	for i := range w.Returning.Items {
+		b.write(", p.", showName(i))
+	}
+	b.write("\nfrom (select pg_catalog.bool_or(", flagName(w.Relation), ") as ", flagColumn, " from ", written, ") n\nleft join (\nselect true as shown")
+	if len(w.Returning.Items) > 0 {
+		b.write(", ")
+		b.items(root, true, wrapped)
+	}
+	b.body(root, nil, nil)
+	b.order(root)
+	b.write("\n) p on true")
+	return []Hidden{{Kind: InsertedColumn}, {Kind: ShownColumn}}
 }
 
 // changed writes the command as a common table expression. It gives the scope of a query over the rows written, and
@@ -157,8 +183,7 @@ func (b *builder) changed(w *plan.Write, target *scope) (root *scope, inserted s
 		source = written
 	}
 	switch {
-	case slices.ContainsFunc(w.Returning.Embeds, func(e *plan.Embed) bool { return e.Inner }):
-		// Of the rows written not all may be shown.
+	case leavesOut(w.Returning):
 		return root, "(select pg_catalog.bool_or(" + written + "." + flag + ") from " + written + ")"
 	case w.Returning.Aggregated():
 		return root, "pg_catalog.bool_or(" + source + "." + flag + ")"
