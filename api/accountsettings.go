@@ -15,6 +15,8 @@ type AccountSettings struct {
 	Limits       string   `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
 
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
+
+	LinkSettings
 }
 
 // checkAccounts refuses settings of accounts that cannot work.
@@ -28,8 +30,8 @@ func (s *Settings) checkAccounts() error {
 	if _, err := s.redirectURLs(); err != nil {
 		return err
 	}
-	if _, err := s.givenEncryptionKeys(); err != nil {
-		return &SettingError{"encryption-key", err.Error()}
+	if err := s.checkLinks(); err != nil {
+		return err
 	}
 	for _, choice := range []choice{
 		{"limits", s.Limits, []string{"on", "off"}},
@@ -67,6 +69,7 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *aut
 		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
 		Autoconfirm:    s.autoconfirm(),
 		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
+		Links:          s.links(),
 		LimitsOff:      s.Limits == "off", Log: log,
 	})
 }

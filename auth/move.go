@@ -16,7 +16,7 @@ type moves struct {
 
 // mayMove tells whether an account may ask for a new address now: it must be nobody's, and messages have their limits.
 func (s *Service) mayMove(ctx context.Context, caller Caller, u *User, address string) error {
-	other, err := s.addressee(ctx, caller, moveKind(address), address)
+	other, err := s.addressee(ctx, caller, moveKind(address), address, userAt(address))
 	switch {
 	case err != nil:
 		return err

@@ -46,7 +46,7 @@ func (s *Service) sendOTP(ctx context.Context, caller Caller, in OTP) (uuid.UUID
 	}
 	var id uuid.UUID
 	err := s.evenly(ctx, func() error {
-		user, err := s.addressee(ctx, caller, tokenRecovery, address)
+		user, err := s.addressee(ctx, caller, tokenRecovery, address, userAt(address))
 		for range signUpAttempts {
 			switch {
 			case err != nil:
@@ -104,14 +104,14 @@ func userAt(address string) string {
 	return userByEmail
 }
 
-// addressee finds the account at an address that a message is asked for; nil is none. Messages are counted whether
+// addressee finds the account that a message to an address is asked for, by a statement; nil is none. Messages are counted whether
 // there is one or not.
-func (s *Service) addressee(ctx context.Context, caller Caller, kind tokenKind, address string) (*User, error) {
+func (s *Service) addressee(ctx context.Context, caller Caller, kind tokenKind, address, statement string) (*User, error) {
 	var user *User
 	batch := &pgx.Batch{}
 	interval := s.intervalHit(kind, address)
 	verdict := s.count(batch, caller, limit.Hit{Rule: askRule(), Of: caller.network()}, interval)
-	batch.Queue(userAt(address), address).QueryRow(func(found pgx.Row) error {
+	batch.Queue(statement, address).QueryRow(func(found pgx.Row) error {
 		var err error
 		if user, err = scanUser(found); errors.Is(err, pgx.ErrNoRows) {
 			return nil
@@ -228,7 +228,7 @@ func (s *Service) recover(ctx context.Context, caller Caller, text string, in Re
 	}
 	var id uuid.UUID
 	err := s.evenly(ctx, func() error {
-		user, err := s.addressee(ctx, caller, tokenRecovery, email)
+		user, err := s.addressee(ctx, caller, tokenRecovery, email, userByEmail)
 		if err != nil {
 			return err
 		}

@@ -127,6 +127,11 @@ type Settings struct {
 	DisableSignup bool
 	Autoconfirm   bool
 	Anonymous     bool
+	Phone         bool
+	// PhoneAutoconfirm is Autoconfirm for telephone numbers.
+	PhoneAutoconfirm bool
+	// ConfirmPage tells whether a page stands between a link and what it does.
+	ConfirmPage bool
 }
 
 // Settings gives what clients may know.
@@ -135,6 +140,8 @@ func (s *Service) Settings() Settings {
 		DisableSignup: s.options.DisableSignup,
 		Autoconfirm:   s.options.Autoconfirm,
 		Anonymous:     s.options.Anonymous,
+		Phone:         s.links.Phone, PhoneAutoconfirm: s.links.PhoneAutoconfirm,
+		ConfirmPage: s.links.ConfirmPage,
 	}
 }
 

@@ -48,6 +48,10 @@ func (f *face) tables() []routes {
 		f.tokenRoutes(),
 		f.logoutRoutes(),
 		f.userRoutes(),
+		f.otpRoutes(),
+		f.verifyRoutes(),
+		f.reauthenticateRoutes(),
+		f.inviteRoutes(),
 		f.adminRoutes(),
 	}
 }

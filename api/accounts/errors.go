@@ -176,7 +176,7 @@ func status(e *auth.Error) int {
 	case auth.CodeConflict:
 		return http.StatusConflict
 	case auth.CodeWeakPassword, auth.CodeSamePassword, auth.CodeUserAlreadyExists, auth.CodeEmailExists,
-		auth.CodeSignupDisabled, auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled:
+		auth.CodeSignupDisabled, auth.CodeOTPDisabled, auth.CodePhoneExists, auth.CodeReauthenticationNotValid, auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled:
 		return http.StatusUnprocessableEntity
 	case auth.CodeOverRequestRateLimit, auth.CodeOverEmailSendRateLimit, auth.CodeOverSMSSendRateLimit:
 		return http.StatusTooManyRequests
