@@ -16,18 +16,22 @@ type LinkSettings struct {
 	SMSCodeLength  int           `flag:"sms-code-length" default:"6" help:"digits of the code in a text message, 6 to 10"`
 	MailInterval   time.Duration `flag:"mail-interval" default:"60s" help:"shortest time between two mails of one kind to one address"`
 	SMSInterval    time.Duration `flag:"sms-interval" default:"60s" help:"shortest time between two text messages of one kind to one number"`
-	MailQuota      int           `flag:"mail-quota" default:"30" help:"most mails in an hour that are sent because somebody asks for one; 0: any number"`
+	MailQuota      int           `flag:"mail-quota" default:"30" help:"most mails in an hour that are sent by --smtp-url because somebody asks for one; 0: any number"`
 	SMSQuota       int           `flag:"sms-quota" default:"30" help:"most text messages in an hour; 0: any number"`
 
 	SecureEmailChange        bool `flag:"secure-email-change" default:"true" help:"a new e-mail address is confirmed at the old one too"`
 	PasswordReauthentication bool `flag:"password-reauthentication" default:"false" help:"a new password needs a nonce, sent by mail or text message, in sessions that are older than a day"`
 	MailConfirmPage          bool `flag:"mail-confirm-page" default:"false" help:"show a page with a button to who follows a link, so that programs which look at links in mails do not use them up"`
-	Phone                    bool `flag:"phone" default:"false" help:"allow accounts with telephone numbers"`
-	PhoneAutoconfirm         bool `flag:"phone-autoconfirm" default:"false" help:"telephone numbers need no confirmation"`
+
+	Phone            string `flag:"phone" default:"auto" help:"allow accounts with telephone numbers: true, false, or auto (when text messages can be sent)"`
+	PhoneAutoconfirm bool   `flag:"phone-autoconfirm" default:"false" help:"telephone numbers need no confirmation"`
 }
 
 // checkLinks refuses settings of links and codes that cannot work.
-func (s *LinkSettings) checkLinks() error {
+func (s *Settings) checkLinks() error {
+	if err := (choice{"phone", s.Phone, []string{"auto", "true", "false"}}).check(); err != nil {
+		return err
+	}
 	for _, d := range []struct {
 		flag  string
 		value time.Duration
@@ -51,12 +55,16 @@ func (s *LinkSettings) checkLinks() error {
 }
 
 // links are the rules of links and codes as the settings ask.
-func (s *LinkSettings) links() auth.LinkOptions {
+func (s *Settings) links() auth.LinkOptions {
+	quota := s.MailQuota
+	if s.SMTPURL == "" {
+		quota = 0 // what is kept in the outbox costs nobody anything
+	}
 	return auth.LinkOptions{
 		MailLinkLife: s.MailLinkLife, MailCodeLife: s.MailCodeLife, SMSCodeLife: s.SMSCodeLife,
 		MailCodeLength: s.MailCodeLength, SMSCodeLength: s.SMSCodeLength,
-		MailInterval: s.MailInterval, SMSInterval: s.SMSInterval, MailQuota: s.MailQuota, SMSQuota: s.SMSQuota,
+		MailInterval: s.MailInterval, SMSInterval: s.SMSInterval, MailQuota: quota, SMSQuota: s.SMSQuota,
 		OneSidedEmailChange: !s.SecureEmailChange, Reauthentication: s.PasswordReauthentication, ConfirmPage: s.MailConfirmPage,
-		Phone: s.Phone, PhoneAutoconfirm: s.PhoneAutoconfirm,
+		Phone: s.Phone == "true" || s.Phone == "auto" && s.smsProvider() != "", PhoneAutoconfirm: s.PhoneAutoconfirm,
 	}
 }

@@ -68,6 +68,21 @@ type Mail struct {
 	ExpiresAt time.Time
 }
 
+// Parts are the mails to each address: two where both addresses are asked about a change, else the mail itself.
+func (m Mail) Parts() []Mail {
+	if m.TokenNew == "" {
+		return []Mail{m}
+	}
+	current := m
+	current.LinkNew, current.TokenNew, current.TokenHashNew = "", "", ""
+	if current.Email == "" {
+		current.Email = m.To
+	}
+	changed := current
+	changed.To, changed.Link, changed.Token, changed.TokenHash = m.NewEmail, m.LinkNew, m.TokenNew, m.TokenHashNew
+	return []Mail{current, changed}
+}
+
 // SMS is a code for a telephone number.
 type SMS struct {
 	// To is the number in digits with its country's code (E.164 without the plus).

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,6 +19,7 @@ import (
 	"basalt/auth/limit"
 	"basalt/auth/password"
 	"basalt/auth/seal"
+	"basalt/auth/token"
 )
 
 // Options are the settings of a project's accounts.
@@ -51,10 +53,14 @@ type Options struct {
 	EncryptionKeys seal.Masters
 	// Links are the settings of what is mailed and texted to prove who reads it.
 	Links LinkOptions
+	// Sessions are how long sessions last; the zero value lets them last until they are ended.
+	Sessions SessionLimits
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
-	// Outbound takes mails and text messages; nil writes mails to the log.
+	// Outbound takes mails and text messages; nil sends none.
 	Outbound Outbound
+	// SMSProvider is the name of who sends text messages; "" is nobody.
+	SMSProvider string
 	// Notify are the kinds of mails by which users are told of changes of their accounts.
 	Notify []MailKind
 	// Log takes the events of accounts.
@@ -83,6 +89,8 @@ type Service struct {
 	linkKey  []byte
 	links    LinkOptions
 	vault    *seal.Vault
+	signer   atomic.Pointer[token.Signer]
+	signing  atomic.Pointer[SigningSet]
 	log      zerolog.Logger
 }
 
@@ -102,9 +110,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		key.Write([]byte(purpose))
 		return key.Sum(nil)
 	}
-	return &Service{
+	s := &Service{
 		pool:     pool,
-		lookups:  newLookups(pool),
+		lookups:  newLookups(pool).limited(o.Sessions),
 		keys:     keys,
 		options:  o,
 		policy:   password.NewPolicy(o.MinPasswordLength),
@@ -117,7 +125,18 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		vault:    seal.NewVault(pool, encryptionKeys(o.EncryptionKeys, keys)),
 		log:      o.Log,
 	}
+	s.UseKeys(*keys)
+	return s
 }
+
+// UseKeys has tokens signed with other keys from now on.
+func (s *Service) UseKeys(keys Keys) {
+	s.signer.Store(keys.Signer())
+	s.signing.Store(keys.Signing)
+}
+
+// PublicKeys are what everybody may know of the keys that tokens are signed with.
+func (s *Service) PublicKeys() []token.PublicJWK { return s.signing.Load().Public() }
 
 // Gate is where password hashes wait for their turn.
 func (s *Service) Gate() *password.Gate { return s.gate }
@@ -132,6 +151,7 @@ type Settings struct {
 	PhoneAutoconfirm bool
 	// ConfirmPage tells whether a page stands between a link and what it does.
 	ConfirmPage bool
+	SMSProvider string
 }
 
 // Settings gives what clients may know.
@@ -142,6 +162,7 @@ func (s *Service) Settings() Settings {
 		Anonymous:     s.options.Anonymous,
 		Phone:         s.links.Phone, PhoneAutoconfirm: s.links.PhoneAutoconfirm,
 		ConfirmPage: s.links.ConfirmPage,
+		SMSProvider: s.options.SMSProvider,
 	}
 }
 

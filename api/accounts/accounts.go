@@ -53,6 +53,7 @@ func (f *face) tables() []routes {
 		f.reauthenticateRoutes(),
 		f.inviteRoutes(),
 		f.adminRoutes(),
+		f.sessionRoutes(),
 	}
 }
 

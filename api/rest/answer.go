@@ -130,8 +130,8 @@ func (a *answer) checkAffected() error {
 	return e
 }
 
-// explain turns the error of a statement that has counted its rows itself into the refusal that it stands for.
-func (a *answer) explain(err error) error {
+// refusal turns the error of a statement that has counted its rows itself into the refusal that it stands for.
+func (a *answer) refusal(err error) error {
 	if (a.statement.Guard == plan.Guard{}) {
 		return err
 	}

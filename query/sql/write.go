@@ -112,8 +112,8 @@ const written = "written"
 // changeThenRead writes the command as a common table expression, and a query over it.
 func (b *builder) changeThenRead(w *plan.Write, target *scope) (hidden []Hidden) {
 	root, flag := b.changed(w, target)
-	if flag != "" && leavesOut(w.Returning) {
-		return b.readBesideFlag(w, root)
+	if tellsOfUnshown(w) {
+		return b.readBeside(w, root)
 	}
 	b.write("select")
 	separator := " "
@@ -131,27 +131,50 @@ func (b *builder) changeThenRead(w *plan.Write, target *scope) (hidden []Hidden)
 	return hidden
 }
 
-// leavesOut says that of the rows written not all may be shown.
-func leavesOut(n *plan.Node) bool {
-	return slices.ContainsFunc(n.Embeds, func(e *plan.Embed) bool { return e.Inner })
+// tellsOfUnshown says that the answer depends on rows written that may not be shown: inner embeds leave some out.
+func tellsOfUnshown(w *plan.Write) bool {
+	inner := slices.ContainsFunc(w.Returning.Embeds, func(e *plan.Embed) bool { return e.Inner })
+	return inner && (tellsInserted(w) || w.Guard != plan.Guard{})
 }
 
-// readBesideFlag writes a query over the rows written of which none may be left to be shown: whether some were inserted
-// comes with each row, and alone where there is none.
-func (b *builder) readBesideFlag(w *plan.Write, root *scope) []Hidden {
-	b.write("select n.", flagColumn, ", p.shown")
+// readBeside writes a query over the rows written of which none may be left to be shown.
+func (b *builder) readBeside(w *plan.Write, root *scope) (hidden []Hidden) {
+	b.write("select ")
+	if tellsInserted(w) {
+		b.write("n.", flagColumn, ", ")
+		hidden = append(hidden, Hidden{Kind: InsertedColumn})
+	}
+	b.write("p.shown")
 	for i := range w.Returning.Items {
 		b.write(", p.", showName(i))
 	}
-	b.write("\nfrom (select pg_catalog.bool_or(", flagName(w.Relation), ") as ", flagColumn, " from ", written, ") n\nleft join (\nselect true as shown")
-	if len(w.Returning.Items) > 0 {
-		b.write(", ")
-		b.items(root, true, wrapped)
+	b.besideWritten(w, root, wrapped)
+	return append(hidden, Hidden{Kind: ShownColumn})
+}
+
+// besideWritten writes from with one row n about all rows written, which is there when none is shown, and beside it
+// the rows p that are shown. The guard stands in n: where PostgreSQL knows that there is nothing to join to the rows
+// written, it does not look at conditions on them.
+func (b *builder) besideWritten(w *plan.Write, root *scope, wrap wrap) {
+	guard := root.guard
+	root.guard = plan.Guard{}
+	b.write("\nfrom (\nselect ")
+	if tellsInserted(w) {
+		b.write("pg_catalog.bool_or(", flagName(w.Relation), ") as ", flagColumn)
+	} else {
+		b.write("pg_catalog.count(*)")
 	}
+	b.write("\nfrom ", written)
+	if (guard != plan.Guard{}) {
+		b.write("\nwhere ")
+		b.guard(guard)
+	}
+	b.write("\n) n\nleft join (\nselect true as shown")
+	b.write(commaBefore(w.Returning.Items))
+	b.items(root, true, wrap)
 	b.body(root, nil, nil)
 	b.order(root)
 	b.write("\n) p on true")
-	return []Hidden{{Kind: InsertedColumn}, {Kind: ShownColumn}}
 }
 
 // changed writes the command as a common table expression. It gives the scope of a query over the rows written, and
@@ -183,8 +206,6 @@ func (b *builder) changed(w *plan.Write, target *scope) (root *scope, inserted s
 		source = written
 	}
 	switch {
-	case leavesOut(w.Returning):
-		return root, "(select pg_catalog.bool_or(" + written + "." + flag + ") from " + written + ")"
 	case w.Returning.Aggregated():
 		return root, "pg_catalog.bool_or(" + source + "." + flag + ")"
 	}
