@@ -3,6 +3,8 @@ module basalt
 go 1.26.0
 
 require (
+	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6
+	github.com/emersion/go-smtp v0.26.0
 	github.com/boombuler/barcode v1.0.1-0.20190219062509-6c824513bacc
 	github.com/crewjam/saml v0.6.3
 	github.com/descope/virtualwebauthn v1.0.3
@@ -19,6 +21,8 @@ require (
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.1.0
+	github.com/wneessen/go-mail v0.8.1
+	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
 	github.com/xi2/xz v0.0.0-20171230120015-48954b6210f8
 	go.uber.org/goleak v1.3.0
 	golang.org/x/crypto v0.59.0

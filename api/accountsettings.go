@@ -17,6 +17,7 @@ type AccountSettings struct {
 	AutoConfirm  string   `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
 	Limits       string   `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
 
+	MessageSettings
 	TokenLife         time.Duration `flag:"access-token-life" default:"1h" help:"how long an access token is good"`
 	ReuseInterval     time.Duration `flag:"refresh-reuse-interval" default:"10s" help:"how long a used refresh token still gives its successor; later its use ends the session"`
 	SessionTimebox    time.Duration `flag:"session-timebox" default:"0" help:"longest life of a session; 0: no limit"`
@@ -29,6 +30,7 @@ type AccountSettings struct {
 
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
 
+	HookSettings
 	WebAuthnSettings
 	SAMLSettings
 }
@@ -50,11 +52,14 @@ func (s *Settings) checkAccounts() error {
 	if _, err := s.signingKeys(); err != nil {
 		return &SettingError{"jwt-signing-keys", err.Error()}
 	}
-	if _, err := s.redirectURLs(); err != nil {
+	if err := s.checkMessages(); err != nil {
 		return err
 	}
 	if s.TokenLife < time.Minute || s.TokenLife > maxTokenLife {
 		return &SettingError{"access-token-life", fmt.Sprintf("%s is not between 1m and %s", s.TokenLife, maxTokenLife)}
+	}
+	if _, err := s.providerOptions(""); err != nil {
+		return err
 	}
 	for _, choice := range []choice{
 		{"limits", s.Limits, []string{"on", "off"}},
@@ -63,6 +68,9 @@ func (s *Settings) checkAccounts() error {
 		if err := choice.check(); err != nil {
 			return err
 		}
+	}
+	if _, err := s.hooks(); err != nil {
+		return err
 	}
 	if err := s.checkSAML(); err != nil {
 		return err
@@ -95,17 +103,41 @@ func (s *Settings) autoconfirm() bool {
 	return s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == ""
 }
 
-// accountsOf makes the rules of accounts as the settings ask.
-func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
-	redirects, _ := s.redirectURLs() // checked when the settings were
-	saml, _ := s.samlProvider(apiURL + "/auth/v1")
-	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
-		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
-		Autoconfirm:    s.autoconfirm(),
-		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
-		Passkeys:       s.Passkeys, MaxPasskeys: s.MaxPasskeys, RelyingParty: s.relyingParty(),
-		SSO:       auth.SSOOptions{SAML: saml, IdPInitiated: s.SAMLIdPInitiated},
-		TokenLife: s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
-		LimitsOff: s.Limits == "off", Log: log,
-	})
+// accountsOf makes the rules of accounts as the settings ask. Errors are of settings that Check has refused.
+func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*auth.Service, error) {
+	issuer := apiURL + "/auth/v1"
+	o := auth.Options{
+		Issuer: issuer, SiteURL: s.SiteURL, PlainChallenges: s.PKCEPlain, Autoconfirm: s.autoconfirm(), LimitsOff: s.Limits == "off", Log: log,
+	}
+	var err error
+
+	if o.RedirectURLs, err = s.redirectURLs(); err != nil {
+		return nil, err
+	}
+
+	if o.Providers, err = s.providerOptions(issuer); err != nil {
+		return nil, err
+	}
+
+	if o.Hooks, err = s.hooks(); err != nil {
+		return nil, err
+	}
+
+	if o.Notify, err = s.notices(); err != nil {
+		return nil, err
+	}
+	o.Outbound, o.SMSProvider = p.Outbox, s.smsProvider()
+
+	if o.SSO.SAML, err = s.samlProvider(issuer); err != nil {
+		return nil, err
+	}
+	o.SSO.IdPInitiated = s.SAMLIdPInitiated
+
+	o.Passkeys, o.MaxPasskeys, o.RelyingParty = s.Passkeys, s.MaxPasskeys, s.relyingParty()
+
+	o.TokenLife, o.ReuseInterval, o.Sessions = s.TokenLife, max(s.ReuseInterval, time.Nanosecond), s.sessionLimits()
+
+	o.EncryptionKeys = s.EncryptionKeys(p.Keys.Secret)
+
+	return auth.New(p.DB.Pool(), p.Keys, o), nil
 }

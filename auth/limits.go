@@ -47,6 +47,11 @@ func exchangeRule() limit.Rule {
 	return limit.Rule{Name: "exchange", Max: 150, Window: 5 * time.Minute}
 }
 
+// authorizeRule is for sign-ins at other servers that are begun.
+func authorizeRule() limit.Rule {
+	return limit.Rule{Name: "authorize", Max: 150, Window: 5 * time.Minute}
+}
+
 // mailRule is for mails to one address.
 func mailRule() limit.Rule {
 	return limit.Rule{Name: "mail", Max: 1, Window: time.Minute}

@@ -55,6 +55,8 @@ type Options struct {
 	Factors []string
 	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
 	EncryptionKeys seal.Masters
+	// Providers are the settings of sign-ins at other servers.
+	Providers ProviderOptions
 	// Sessions are how long sessions last; the zero value lets them last until they are ended.
 	Sessions SessionLimits
 	// LimitsOff lets everybody try as often as they like. For tests.
@@ -67,8 +69,14 @@ type Options struct {
 	RelyingParty RelyingParty
 	// SSO is single sign-on.
 	SSO SSOOptions
-	// Outbound takes mails and text messages; nil writes mails to the log.
+	// Outbound takes mails and text messages; nil sends none.
 	Outbound Outbound
+	// SMSProvider is the name of who sends text messages; "" is nobody.
+	SMSProvider string
+	// Notify are the kinds of mails by which users are told of changes of their accounts.
+	Notify []MailKind
+	// Hooks are called in the flows.
+	Hooks Hooks
 	// Log takes the events of accounts.
 	Log zerolog.Logger
 }
@@ -92,6 +100,7 @@ type Service struct {
 	dummy    string
 	limits   *limit.Limiter
 	chainKey []byte
+	hooks    hooks
 	vault    *seal.Vault
 	signer   atomic.Pointer[token.Signer]
 	signing  atomic.Pointer[SigningSet]
@@ -127,12 +136,16 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		dummy:    o.Passwords.Dummy(),
 		limits:   &limit.Limiter{Off: o.LimitsOff},
 		chainKey: chain.Sum(nil),
+		hooks:    hooks{Hooks: o.Hooks},
 		vault:    seal.NewVault(pool, encryptionKeys(o.EncryptionKeys, keys)),
 		log:      o.Log,
 	}
 	s.UseKeys(*keys)
 	return s
 }
+
+// Issuer is the public URL of the accounts API.
+func (s *Service) Issuer() string { return s.options.Issuer }
 
 // UseKeys has tokens signed with other keys from now on.
 func (s *Service) UseKeys(keys Keys) {
@@ -151,6 +164,7 @@ type Settings struct {
 	DisableSignup bool
 	Autoconfirm   bool
 	Anonymous     bool
+	SMSProvider   string
 	Passkeys      bool
 	SAML          bool
 }
@@ -161,6 +175,7 @@ func (s *Service) Settings() Settings {
 		DisableSignup: s.options.DisableSignup,
 		Autoconfirm:   s.options.Autoconfirm,
 		Anonymous:     s.options.Anonymous,
+		SMSProvider:   s.options.SMSProvider,
 		Passkeys:      s.options.Passkeys,
 		SAML:          s.options.SSO.SAML != nil,
 	}

@@ -187,6 +187,9 @@ func unavailable(code string) bool {
 }
 
 func status(e *auth.Error) int {
+	if e.Status != 0 {
+		return e.Status
+	}
 	if e.Denied {
 		return http.StatusForbidden
 	}
@@ -201,14 +204,16 @@ func status(e *auth.Error) int {
 		return http.StatusUnauthorized
 	case auth.CodeNotAdmin, auth.CodeSessionNotFound:
 		return http.StatusForbidden
-	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound, auth.CodeFactorNotFound:
+	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound, auth.CodeFactorNotFound, auth.CodeManualLinkingDisabled:
 		return http.StatusNotFound
 	case auth.CodeConflict:
 		return http.StatusConflict
 	case auth.CodeWeakPassword, auth.CodeSamePassword, auth.CodeUserAlreadyExists, auth.CodeEmailExists,
-		auth.CodeSignupDisabled, auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled:
+		auth.CodeSignupDisabled, auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled,
+		auth.CodeIdentityAlreadyExists, auth.CodeIdentityNotFound, auth.CodeSingleIdentityNotDeletable, auth.CodeEmailConflictIdentityNotDeletable:
 		return http.StatusUnprocessableEntity
-	case auth.CodeOverRequestRateLimit, auth.CodeOverEmailSendRateLimit, auth.CodeRecoveryCodesLocked:
+	case auth.CodeOverRequestRateLimit, auth.CodeOverEmailSendRateLimit, auth.CodeOverSMSSendRateLimit,
+		auth.CodeRecoveryCodesLocked:
 		return http.StatusTooManyRequests
 	case auth.CodeRequestTimeout:
 		return http.StatusGatewayTimeout
