@@ -166,7 +166,7 @@ func (s *Service) signInWithPasskey(ctx context.Context, caller Caller, key *sig
 	if err != nil {
 		return nil, saveFailed("Database error granting user", err)
 	}
-	return session, nil
+	return session, s.complete(ctx, caller, session)
 }
 
 // cloned is the refusal of an authenticator whose count does not grow: there are two with the same key, and one of them

@@ -114,7 +114,7 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 		to := s.ask(fmt.Sprintf(`{"domain":%q,"skip_http_redirect":true,"code_challenge":%q,"code_challenge_method":"s256"}`,
 			domain, base64.RawURLEncoding.EncodeToString(digest[:])))
 		l := s.consume(idp.answer(to, employee("u-1", email)))
-		if l.status != 302 || l.query.Get("code") == "" || l.url.Fragment != "" {
+		if l.status != 303 || l.query.Get("code") == "" || l.url.Fragment != "" {
 			t.Fatalf("the browser is sent to %s", l.url)
 		}
 		exchange := fmt.Sprintf(`{"auth_code":%q,"code_verifier":%q}`, l.query.Get("code"), verifier)
