@@ -7,6 +7,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"basalt/auth"
+	"basalt/auth/outgoing"
+	"basalt/auth/sso"
 )
 
 // AccountSettings are the settings of accounts and sessions.
@@ -133,6 +135,9 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 	o.Outbound, o.SMSProvider = p.Outbox, s.smsProvider()
 
 	if o.SSO.SAML, err = s.samlProvider(issuer); err != nil {
+		return nil, err
+	}
+	if o.SSO.Client, err = s.outgoingClient(outgoing.Options{Timeout: auth.MetadataPatience, MaxAnswer: sso.MaxMetadata}); err != nil {
 		return nil, err
 	}
 	o.SSO.IdPInitiated = s.SAMLIdPInitiated

@@ -123,7 +123,7 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		o.ReuseInterval = defaultReuseInterval
 	}
 	if o.SSO.Client == nil {
-		o.SSO.Client = outgoing.New(outgoing.Options{MaxAnswer: sso.MaxMetadata, Timeout: metadataPatience})
+		o.SSO.Client = outgoing.New(outgoing.Options{MaxAnswer: sso.MaxMetadata, Timeout: MetadataPatience})
 	}
 	if o.Factors == nil {
 		o.Factors = DefaultFactors()
