@@ -31,6 +31,9 @@ type AccountSettings struct {
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
 
 	LinkSettings
+	HookSettings
+	WebAuthnSettings
+	SAMLSettings
 }
 
 // maxTokenLife is a week: what a token says about its user gets old.
@@ -67,7 +70,13 @@ func (s *Settings) checkAccounts() error {
 			return err
 		}
 	}
-	return nil
+	if _, err := s.hooks(); err != nil {
+		return err
+	}
+	if err := s.checkSAML(); err != nil {
+		return err
+	}
+	return s.checkWebAuthn()
 }
 
 // redirectURLs reads the list of --redirect-urls.
@@ -96,16 +105,24 @@ func (s *Settings) autoconfirm() bool {
 }
 
 // accountsOf makes the rules of accounts as the settings ask.
-func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
+func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*auth.Service, error) {
+	hooks, err := s.hooks()
+	if err != nil {
+		return nil, err // Check has refused such
+	}
 	redirects, _ := s.redirectURLs() // checked when the settings were
 	notices, _ := s.notices()        // likewise
+	saml, _ := s.samlProvider(apiURL + "/auth/v1")
 	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
 		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
 		Autoconfirm:    s.autoconfirm(),
 		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
 		Links:          s.links(),
 		Outbound:       p.Outbox, Notify: notices, SMSProvider: s.smsProvider(),
+		Passkeys: s.Passkeys, MaxPasskeys: s.MaxPasskeys, RelyingParty: s.relyingParty(),
+		SSO:       auth.SSOOptions{SAML: saml, IdPInitiated: s.SAMLIdPInitiated},
 		TokenLife: s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
 		LimitsOff: s.Limits == "off", Log: log,
-	})
+		Hooks: hooks,
+	}), nil
 }

@@ -17,8 +17,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"basalt/auth/limit"
+	"basalt/auth/outgoing"
 	"basalt/auth/password"
 	"basalt/auth/seal"
+	"basalt/auth/sso"
 	"basalt/auth/token"
 )
 
@@ -49,6 +51,8 @@ type Options struct {
 	TokenLife time.Duration
 	// ReuseInterval is how long a used refresh token still gives its successor; 0 is ten seconds.
 	ReuseInterval time.Duration
+	// Factors are the kinds of second factors that may be enrolled and verified; nil are DefaultFactors.
+	Factors []string
 	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
 	EncryptionKeys seal.Masters
 	// Links are the settings of what is mailed and texted to prove who reads it.
@@ -57,12 +61,22 @@ type Options struct {
 	Sessions SessionLimits
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
+	// Passkeys lets users sign in with passkeys.
+	Passkeys bool
+	// MaxPasskeys is how many an account may have; 0 is ten.
+	MaxPasskeys int
+	// RelyingParty is who authenticators make key pairs for.
+	RelyingParty RelyingParty
+	// SSO is single sign-on.
+	SSO SSOOptions
 	// Outbound takes mails and text messages; nil sends none.
 	Outbound Outbound
 	// SMSProvider is the name of who sends text messages; "" is nobody.
 	SMSProvider string
 	// Notify are the kinds of mails by which users are told of changes of their accounts.
 	Notify []MailKind
+	// Hooks are called in the flows.
+	Hooks Hooks
 	// Log takes the events of accounts.
 	Log zerolog.Logger
 }
@@ -88,6 +102,7 @@ type Service struct {
 	chainKey []byte
 	linkKey  []byte
 	links    LinkOptions
+	hooks    hooks
 	vault    *seal.Vault
 	signer   atomic.Pointer[token.Signer]
 	signing  atomic.Pointer[SigningSet]
@@ -110,6 +125,12 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		key.Write([]byte(purpose))
 		return key.Sum(nil)
 	}
+	if o.SSO.Client == nil {
+		o.SSO.Client = outgoing.New(outgoing.Options{MaxAnswer: sso.MaxMetadata, Timeout: metadataPatience})
+	}
+	if o.Factors == nil {
+		o.Factors = DefaultFactors()
+	}
 	s := &Service{
 		pool:     pool,
 		lookups:  newLookups(pool).limited(o.Sessions),
@@ -122,6 +143,7 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		chainKey: derived("basalt refresh token chain"),
 		linkKey:  derived("basalt one-time tokens"),
 		links:    o.Links.withDefaults(),
+		hooks:    hooks{Hooks: o.Hooks},
 		vault:    seal.NewVault(pool, encryptionKeys(o.EncryptionKeys, keys)),
 		log:      o.Log,
 	}
@@ -152,6 +174,8 @@ type Settings struct {
 	// ConfirmPage tells whether a page stands between a link and what it does.
 	ConfirmPage bool
 	SMSProvider string
+	Passkeys    bool
+	SAML        bool
 }
 
 // Settings gives what clients may know.
@@ -163,6 +187,8 @@ func (s *Service) Settings() Settings {
 		Phone:         s.links.Phone, PhoneAutoconfirm: s.links.PhoneAutoconfirm,
 		ConfirmPage: s.links.ConfirmPage,
 		SMSProvider: s.options.SMSProvider,
+		Passkeys:    s.options.Passkeys,
+		SAML:        s.options.SSO.SAML != nil,
 	}
 }
 

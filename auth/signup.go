@@ -94,6 +94,9 @@ func (s *Service) signUp(ctx context.Context, caller Caller, in SignUp) (*Signed
 		return nil, err
 	}
 	d.hash = &hash
+	if err := s.beforeUserCreated(ctx, caller, d.preview(now())); err != nil {
+		return nil, err
+	}
 	for range signUpAttempts {
 		out, err := s.signUpByAddress(ctx, caller, d, confirmed, message{back: back, channel: in.Channel})
 		if !errors.Is(err, errVanished) {
@@ -165,6 +168,9 @@ func (s *Service) signUpAnonymously(ctx context.Context, caller Caller, data met
 	}
 	at := now()
 	d := draft{id: uuid.New(), signedInAt: &at, app: json.RawMessage(`{}`), user: text, anonymous: true}
+	if err := s.beforeUserCreated(ctx, caller, d.preview(at)); err != nil {
+		return nil, err
+	}
 	return s.signUpConfirmed(ctx, caller, d, MethodAnonymous, at)
 }
 
@@ -182,7 +188,10 @@ func (s *Service) signUpConfirmed(ctx context.Context, caller Caller, d draft, m
 	if user == nil {
 		return nil, s.taken(ctx, d)
 	}
-	session, err := s.session(o, user)
+	if err := s.afterUserCreated(ctx, caller, user); err != nil {
+		return nil, s.abandon(ctx, o.id, err)
+	}
+	session, err := s.session(ctx, s.pool, caller, o, user)
 	if err != nil {
 		return nil, err
 	}
@@ -217,6 +226,10 @@ func (s *Service) signUpUnconfirmed(ctx context.Context, caller Caller, d draft,
 		if user, err = s.remind(ctx, caller, d, m, at); err != nil {
 			return nil, err
 		}
+		return &SignedUp{User: user}, nil
+	}
+	if err := s.afterUserCreated(ctx, caller, user); err != nil {
+		return nil, err
 	}
 	return &SignedUp{User: user}, nil
 }
@@ -286,16 +299,8 @@ func (s *Service) remind(ctx context.Context, caller Caller, d draft, m message,
 
 // invented is an account as the draft would have become, but that no one will ever find.
 func invented(d draft, at time.Time) *User {
-	u := &User{
-		ID: d.id, Audience: audience, Role: RoleAuthenticated,
-		ConfirmationSentAt: &at, AppMetadata: d.app, UserMetadata: d.user, CreatedAt: &at, UpdatedAt: &at,
-	}
-	if d.email != nil {
-		u.Email = *d.email
-	}
-	if d.phone != nil {
-		u.Phone = *d.phone
-	}
+	u := d.preview(at)
+	u.ConfirmationSentAt = &at
 	return u
 }
 

@@ -52,7 +52,11 @@ func (f *face) tables() []routes {
 		f.verifyRoutes(),
 		f.reauthenticateRoutes(),
 		f.inviteRoutes(),
+		f.factorRoutes(),
 		f.adminRoutes(),
+		f.passkeyRoutes(),
+		f.ssoRoutes(),
+		f.adminFactorRoutes(),
 		f.sessionRoutes(),
 	}
 }

@@ -53,7 +53,7 @@ func (f *face) settings(c echo.Context) error {
 	}
 	return c.JSON(http.StatusOK, settingsBody{
 		External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm, PhoneAutoconfirm: s.PhoneAutoconfirm,
-		SMSProvider: s.SMSProvider,
+		SMSProvider: s.SMSProvider, PasskeysEnabled: s.Passkeys, SAMLEnabled: s.SAML,
 	})
 }
 

@@ -5,9 +5,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -126,28 +124,14 @@ func (f *face) follow(c echo.Context, l link) error {
 	out, err := f.service.Verify(c.Request().Context(), f.caller(c), in)
 	// Where the browser goes next shall not learn the token from its Referer (RFC 9700 §4.2).
 	c.Response().Header().Set("Referrer-Policy", "no-referrer")
-	values := url.Values{}
-	switch {
-	case err != nil:
+	if err != nil {
 		p := translate(err)
 		if p.status >= http.StatusInternalServerError {
 			return err
 		}
-		values.Set("error", oauthError(p.status))
-		values.Set("error_code", string(p.code))
-		values.Set("error_description", p.message)
-	case out.Session != nil:
-		return c.Redirect(http.StatusSeeOther, withFragment(l.RedirectTo, sessionValues(out.Session, l.Type)))
-	case out.Code != "":
-		return c.Redirect(http.StatusSeeOther, withQuery(l.RedirectTo, url.Values{"code": {out.Code.Reveal()}}))
-	default:
-		values.Set("message", auth.SingleConfirmation)
+		return c.Redirect(http.StatusSeeOther, in.FailureURL(l.RedirectTo, oauthError(p.status), p.code, p.message))
 	}
-	target := l.RedirectTo
-	if in.PKCE() {
-		target = withQuery(target, values)
-	}
-	return c.Redirect(http.StatusSeeOther, withFragment(target, values))
+	return c.Redirect(http.StatusSeeOther, out.URL(in, l.RedirectTo))
 }
 
 // oauthError is the class of a refusal (RFC 6749 §4.1.2.1).
@@ -161,41 +145,7 @@ func oauthError(status int) string {
 	return "invalid_request"
 }
 
-// sessionValues are a session in the form in which it stands behind a URL's #, which browsers keep to themselves.
-func sessionValues(session *auth.Session, purpose string) url.Values {
-	return url.Values{
-		"access_token":  {session.AccessToken.Reveal()},
-		"refresh_token": {session.RefreshToken.Reveal()},
-		"token_type":    {"bearer"},
-		"expires_in":    {strconv.FormatInt(int64(session.ExpiresIn/time.Second), 10)},
-		"expires_at":    {strconv.FormatInt(session.ExpiresAt.Unix(), 10)},
-		"type":          {purpose},
-	}
-}
-
-// withFragment adds values behind a URL's #. One that is there already, of a router in the browser say, stays in front.
-func withFragment(target string, values url.Values) string {
-	if strings.Contains(target, "#") {
-		return target + "&" + values.Encode()
-	}
-	return target + "#" + values.Encode()
-}
-
-// withQuery adds values to a URL's query.
-func withQuery(target string, values url.Values) string {
-	target, fragment, fragmented := strings.Cut(target, "#")
-	separator := "?"
-	if strings.Contains(target, "?") {
-		separator = "&"
-	}
-	target += separator + values.Encode()
-	if fragmented {
-		target += "#" + fragment
-	}
-	return target
-}
-
-// confirmPage is what people see who follow a link. Programs that look at mails do not press buttons.
+// showConfirmPage is what people see who follow a link. Programs that look at mails do not press buttons.
 func showConfirmPage(c echo.Context, l link) error {
 	header := c.Response().Header()
 	header.Set(echo.HeaderContentSecurityPolicy, "default-src 'none'; base-uri 'none'; frame-ancestors 'none'")
