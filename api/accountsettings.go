@@ -62,6 +62,9 @@ func (s *Settings) checkAccounts() error {
 	if s.TokenLife < time.Minute || s.TokenLife > maxTokenLife {
 		return &SettingError{"access-token-life", fmt.Sprintf("%s is not between 1m and %s", s.TokenLife, maxTokenLife)}
 	}
+	if _, err := s.providerOptions(""); err != nil {
+		return err
+	}
 	for _, choice := range []choice{
 		{"limits", s.Limits, []string{"on", "off"}},
 		{"autoconfirm", s.AutoConfirm, []string{"auto", "true", "false"}},
@@ -104,11 +107,11 @@ func (s *Settings) autoconfirm() bool {
 	return s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == ""
 }
 
-// accountsOf makes the rules of accounts as the settings ask.
+// accountsOf makes the rules of accounts as the settings ask. Errors are of settings that Check has refused.
 func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*auth.Service, error) {
-	hooks, err := s.hooks()
-	if err != nil {
-		return nil, err // Check has refused such
+	issuer := apiURL + "/auth/v1"
+	o := auth.Options{
+		Issuer: issuer, SiteURL: s.SiteURL, PlainChallenges: s.PKCEPlain, Autoconfirm: s.autoconfirm(), LimitsOff: s.Limits == "off", Log: log,
 	}
 	redirects, _ := s.redirectURLs() // checked when the settings were
 	notices, _ := s.notices()        // likewise
@@ -125,4 +128,35 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 		LimitsOff: s.Limits == "off", Log: log,
 		Hooks: hooks,
 	}), nil
+	var err error
+
+	if o.RedirectURLs, err = s.redirectURLs(); err != nil {
+		return nil, err
+	}
+
+	if o.Providers, err = s.providerOptions(issuer); err != nil {
+		return nil, err
+	}
+
+	if o.Hooks, err = s.hooks(); err != nil {
+		return nil, err
+	}
+
+	if o.Notify, err = s.notices(); err != nil {
+		return nil, err
+	}
+	o.Outbound, o.SMSProvider = p.Outbox, s.smsProvider()
+
+	if o.SSO.SAML, err = s.samlProvider(issuer); err != nil {
+		return nil, err
+	}
+	o.SSO.IdPInitiated = s.SAMLIdPInitiated
+
+	o.Passkeys, o.MaxPasskeys, o.RelyingParty = s.Passkeys, s.MaxPasskeys, s.relyingParty()
+
+	o.TokenLife, o.ReuseInterval, o.Sessions = s.TokenLife, max(s.ReuseInterval, time.Nanosecond), s.sessionLimits()
+
+	o.EncryptionKeys = s.EncryptionKeys(p.Keys.Secret)
+
+	return auth.New(p.DB.Pool(), p.Keys, o), nil
 }

@@ -47,6 +47,11 @@ func exchangeRule() limit.Rule {
 	return limit.Rule{Name: "exchange", Max: 150, Window: 5 * time.Minute}
 }
 
+// authorizeRule is for sign-ins at other servers that are begun.
+func authorizeRule() limit.Rule {
+	return limit.Rule{Name: "authorize", Max: 150, Window: 5 * time.Minute}
+}
+
 // askRule is for requests of links and codes.
 func askRule() limit.Rule {
 	return limit.Rule{Name: "ask", Max: 30, Window: 5 * time.Minute}

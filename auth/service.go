@@ -57,6 +57,8 @@ type Options struct {
 	EncryptionKeys seal.Masters
 	// Links are the settings of what is mailed and texted to prove who reads it.
 	Links LinkOptions
+	// Providers are the settings of sign-ins at other servers.
+	Providers ProviderOptions
 	// Sessions are how long sessions last; the zero value lets them last until they are ended.
 	Sessions SessionLimits
 	// LimitsOff lets everybody try as often as they like. For tests.
@@ -150,6 +152,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	s.UseKeys(*keys)
 	return s
 }
+
+// Issuer is the public URL of the accounts API.
+func (s *Service) Issuer() string { return s.options.Issuer }
 
 // UseKeys has tokens signed with other keys from now on.
 func (s *Service) UseKeys(keys Keys) {

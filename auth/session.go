@@ -35,6 +35,8 @@ type Session struct {
 	ExpiresIn    time.Duration
 	ExpiresAt    time.Time
 	User         *User
+	// ProviderToken and ProviderRefreshToken are those of the server that the user has signed in at, if one did.
+	ProviderToken, ProviderRefreshToken Secret
 
 	// unsigned is what the access token is to be made from when the transaction that writes the session has committed.
 	unsigned *grant

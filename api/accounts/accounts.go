@@ -53,6 +53,7 @@ func (f *face) tables() []routes {
 		f.reauthenticateRoutes(),
 		f.inviteRoutes(),
 		f.factorRoutes(),
+		f.oauthRoutes(),
 		f.adminRoutes(),
 		f.passkeyRoutes(),
 		f.ssoRoutes(),

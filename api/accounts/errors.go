@@ -204,12 +204,14 @@ func status(e *auth.Error) int {
 		return http.StatusUnauthorized
 	case auth.CodeNotAdmin, auth.CodeSessionNotFound:
 		return http.StatusForbidden
-	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound, auth.CodeFactorNotFound:
+	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound, auth.CodeFactorNotFound, auth.CodeManualLinkingDisabled:
 		return http.StatusNotFound
 	case auth.CodeConflict:
 		return http.StatusConflict
 	case auth.CodeWeakPassword, auth.CodeSamePassword, auth.CodeUserAlreadyExists, auth.CodeEmailExists,
-		auth.CodeSignupDisabled, auth.CodeOTPDisabled, auth.CodePhoneExists, auth.CodeReauthenticationNotValid, auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled:
+		auth.CodeSignupDisabled, auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled,
+		auth.CodeOTPDisabled, auth.CodePhoneExists, auth.CodeReauthenticationNotValid,
+		auth.CodeIdentityAlreadyExists, auth.CodeIdentityNotFound, auth.CodeSingleIdentityNotDeletable, auth.CodeEmailConflictIdentityNotDeletable:
 		return http.StatusUnprocessableEntity
 	case auth.CodeOverRequestRateLimit, auth.CodeOverEmailSendRateLimit, auth.CodeOverSMSSendRateLimit,
 		auth.CodeRecoveryCodesLocked:

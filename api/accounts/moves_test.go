@@ -142,6 +142,12 @@ func TestAnAccountByTelephone(t *testing.T) {
 		t.Errorf("the user is %s", session.text)
 	}
 	s.want(s.verifyText("sms", "4915123456789", m.Code), 403, "otp_expired")
+	s.want(s.signInByPhone("+49 15123456789", goodPassword), 200, "")
+	s.want(s.signInByPhone("4915123456789", "Wrong-pass-1"), 400, "invalid_credentials")
+	s.want(s.signInByPhone("nonsense", goodPassword), 400, "invalid_credentials")
+	s.want(s.signInByPhone("", goodPassword), 400, "validation_failed")
+	s.want(s.say("/signup", `{"phone":"4915122222222","password":%q}`, goodPassword), 200, "")
+	s.want(s.signInByPhone("4915122222222", goodPassword), 400, "phone_not_confirmed")
 
 	s.want(s.say("/otp", `{"phone":"4915123456789"}`), 200, "")
 	again := s.want(s.verifyText("sms", "4915123456789", p.text(t, "4915123456789").Code), 200, "")
@@ -180,6 +186,30 @@ func TestAnAccountByTelephone(t *testing.T) {
 		{"neither", `{}`, "validation_failed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) { s.want(s.say("/otp", "%s", tc.body), 400, tc.code) })
+	}
+}
+
+func (s *server) signInByPhone(phone, secret string) answer {
+	s.t.Helper()
+	return s.say("/token?grant_type=password", `{"phone":%q,"password":%q}`, phone, secret)
+}
+
+func TestATelephoneNumberThatNeedsNoConfirmation(t *testing.T) {
+	o := linkOptions()
+	o.Links.PhoneAutoconfirm = true
+	s, p := mailing(t, o)
+	session := s.want(s.say("/signup", `{"phone":"4915123456789","password":%q}`, goodPassword), 200, "")
+	if session.str("user.phone_confirmed_at") == "" || session.get("user.user_metadata.phone_verified") != true || session.get("user.email_confirmed_at") != nil {
+		t.Errorf("the user is %s", session.text)
+	}
+	s.want(s.say("/signup", `{"phone":"4915123456789","password":%q}`, goodPassword), 422, "user_already_exists")
+	moved := s.want(s.call("PUT", "/user", session.str("access_token"), `{"phone":"4915111111111"}`), 200, "")
+	if moved.str("phone") != "4915111111111" || moved.str("identities.0.identity_data.phone") != "4915111111111" || moved.get("identities.1") != nil {
+		t.Errorf("the user is %s", moved.text)
+	}
+	s.want(s.signInByPhone("4915111111111", goodPassword), 200, "")
+	if p.sent() != 0 {
+		t.Errorf("%d messages are sent", p.sent())
 	}
 }
 

@@ -51,6 +51,9 @@ func (f *face) settings(c echo.Context) error {
 	} {
 		external[provider] = false
 	}
+	for _, provider := range f.service.Providers() {
+		external[provider] = true
+	}
 	return c.JSON(http.StatusOK, settingsBody{
 		External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm, PhoneAutoconfirm: s.PhoneAutoconfirm,
 		SMSProvider: s.SMSProvider, PasskeysEnabled: s.Passkeys, SAMLEnabled: s.SAML,
