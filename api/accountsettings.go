@@ -30,10 +30,10 @@ type AccountSettings struct {
 
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
 
-	LinkSettings
 	HookSettings
 	WebAuthnSettings
 	SAMLSettings
+	LinkSettings
 }
 
 // maxTokenLife is a week: what a token says about its user gets old.
@@ -113,21 +113,6 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 	o := auth.Options{
 		Issuer: issuer, SiteURL: s.SiteURL, PlainChallenges: s.PKCEPlain, Autoconfirm: s.autoconfirm(), LimitsOff: s.Limits == "off", Log: log,
 	}
-	redirects, _ := s.redirectURLs() // checked when the settings were
-	notices, _ := s.notices()        // likewise
-	saml, _ := s.samlProvider(apiURL + "/auth/v1")
-	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
-		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
-		Autoconfirm:    s.autoconfirm(),
-		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
-		Links:          s.links(),
-		Outbound:       p.Outbox, Notify: notices, SMSProvider: s.smsProvider(),
-		Passkeys: s.Passkeys, MaxPasskeys: s.MaxPasskeys, RelyingParty: s.relyingParty(),
-		SSO:       auth.SSOOptions{SAML: saml, IdPInitiated: s.SAMLIdPInitiated},
-		TokenLife: s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
-		LimitsOff: s.Limits == "off", Log: log,
-		Hooks: hooks,
-	}), nil
 	var err error
 
 	if o.RedirectURLs, err = s.redirectURLs(); err != nil {
@@ -157,6 +142,8 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 	o.TokenLife, o.ReuseInterval, o.Sessions = s.TokenLife, max(s.ReuseInterval, time.Nanosecond), s.sessionLimits()
 
 	o.EncryptionKeys = s.EncryptionKeys(p.Keys.Secret)
+
+	o.Links = s.links()
 
 	return auth.New(p.DB.Pool(), p.Keys, o), nil
 }

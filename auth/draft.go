@@ -131,18 +131,3 @@ func (d draft) parameters() []any {
 		d.id, d.email, d.hash, emailAt, hash, d.sentAt, d.signedInAt, d.app, d.user, d.anonymous, d.phone, phoneAt,
 	}
 }
-
-// preview is the account that a draft would become.
-func (d draft) preview(at time.Time) *User {
-	u := &User{
-		ID: d.id, Audience: audience, Role: RoleAuthenticated, Anonymous: d.anonymous,
-		AppMetadata: d.app, UserMetadata: d.user, CreatedAt: &at, UpdatedAt: &at,
-	}
-	if d.email != nil {
-		u.Email = *d.email
-	}
-	if d.phone != nil {
-		u.Phone = *d.phone
-	}
-	return u
-}

@@ -55,10 +55,10 @@ type Options struct {
 	Factors []string
 	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
 	EncryptionKeys seal.Masters
-	// Links are the settings of what is mailed and texted to prove who reads it.
-	Links LinkOptions
 	// Providers are the settings of sign-ins at other servers.
 	Providers ProviderOptions
+	// Links are the settings of what is mailed and texted to prove who reads it.
+	Links LinkOptions
 	// Sessions are how long sessions last; the zero value lets them last until they are ended.
 	Sessions SessionLimits
 	// LimitsOff lets everybody try as often as they like. For tests.
@@ -102,9 +102,9 @@ type Service struct {
 	dummy    string
 	limits   *limit.Limiter
 	chainKey []byte
+	hooks    hooks
 	linkKey  []byte
 	links    LinkOptions
-	hooks    hooks
 	vault    *seal.Vault
 	signer   atomic.Pointer[token.Signer]
 	signing  atomic.Pointer[SigningSet]
@@ -122,16 +122,16 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	if o.ReuseInterval <= 0 {
 		o.ReuseInterval = defaultReuseInterval
 	}
-	derived := func(purpose string) []byte {
-		key := hmac.New(sha256.New, []byte(keys.Secret.Reveal()))
-		key.Write([]byte(purpose))
-		return key.Sum(nil)
-	}
 	if o.SSO.Client == nil {
 		o.SSO.Client = outgoing.New(outgoing.Options{MaxAnswer: sso.MaxMetadata, Timeout: metadataPatience})
 	}
 	if o.Factors == nil {
 		o.Factors = DefaultFactors()
+	}
+	derived := func(purpose string) []byte {
+		key := hmac.New(sha256.New, []byte(keys.Secret.Reveal()))
+		key.Write([]byte(purpose))
+		return key.Sum(nil)
 	}
 	s := &Service{
 		pool:     pool,
@@ -142,10 +142,10 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		gate:     password.NewGate(o.Gate),
 		dummy:    o.Passwords.Dummy(),
 		limits:   &limit.Limiter{Off: o.LimitsOff},
+		hooks:    hooks{Hooks: o.Hooks},
 		chainKey: derived("basalt refresh token chain"),
 		linkKey:  derived("basalt one-time tokens"),
 		links:    o.Links.withDefaults(),
-		hooks:    hooks{Hooks: o.Hooks},
 		vault:    seal.NewVault(pool, encryptionKeys(o.EncryptionKeys, keys)),
 		log:      o.Log,
 	}
@@ -173,14 +173,14 @@ type Settings struct {
 	DisableSignup bool
 	Autoconfirm   bool
 	Anonymous     bool
+	SMSProvider   string
+	Passkeys      bool
+	SAML          bool
 	Phone         bool
 	// PhoneAutoconfirm is Autoconfirm for telephone numbers.
 	PhoneAutoconfirm bool
 	// ConfirmPage tells whether a page stands between a link and what it does.
 	ConfirmPage bool
-	SMSProvider string
-	Passkeys    bool
-	SAML        bool
 }
 
 // Settings gives what clients may know.
@@ -189,11 +189,11 @@ func (s *Service) Settings() Settings {
 		DisableSignup: s.options.DisableSignup,
 		Autoconfirm:   s.options.Autoconfirm,
 		Anonymous:     s.options.Anonymous,
+		SMSProvider:   s.options.SMSProvider,
+		Passkeys:      s.options.Passkeys,
+		SAML:          s.options.SSO.SAML != nil,
 		Phone:         s.links.Phone, PhoneAutoconfirm: s.links.PhoneAutoconfirm,
 		ConfirmPage: s.links.ConfirmPage,
-		SMSProvider: s.options.SMSProvider,
-		Passkeys:    s.options.Passkeys,
-		SAML:        s.options.SSO.SAML != nil,
 	}
 }
 

@@ -226,7 +226,6 @@ func (s *Service) signUpUnconfirmed(ctx context.Context, caller Caller, d draft,
 		if user, err = s.remind(ctx, caller, d, m, at); err != nil {
 			return nil, err
 		}
-		return &SignedUp{User: user}, nil
 	}
 	if err := s.afterUserCreated(ctx, caller, user); err != nil {
 		return nil, err
@@ -301,6 +300,21 @@ func (s *Service) remind(ctx context.Context, caller Caller, d draft, m message,
 func invented(d draft, at time.Time) *User {
 	u := d.preview(at)
 	u.ConfirmationSentAt = &at
+	return u
+}
+
+// preview is the account that a draft would become.
+func (d draft) preview(at time.Time) *User {
+	u := &User{
+		ID: d.id, Audience: audience, Role: RoleAuthenticated, Anonymous: d.anonymous,
+		AppMetadata: d.app, UserMetadata: d.user, CreatedAt: &at, UpdatedAt: &at,
+	}
+	if d.email != nil {
+		u.Email = *d.email
+	}
+	if d.phone != nil {
+		u.Phone = *d.phone
+	}
 	return u
 }
 

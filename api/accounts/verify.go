@@ -122,27 +122,21 @@ func (f *face) confirmLink(c echo.Context) error {
 func (f *face) follow(c echo.Context, l link) error {
 	in := auth.Verify{Type: auth.Verification(l.Type), TokenHash: auth.Secret(l.Token), Followed: true}
 	out, err := f.service.Verify(c.Request().Context(), f.caller(c), in)
-	// Where the browser goes next shall not learn the token from its Referer (RFC 9700 §4.2).
-	c.Response().Header().Set("Referrer-Policy", "no-referrer")
-	if err != nil {
-		p := translate(err)
-		if p.status >= http.StatusInternalServerError {
-			return err
-		}
-		return c.Redirect(http.StatusSeeOther, in.FailureURL(l.RedirectTo, oauthError(p.status), p.code, p.message))
+	switch {
+	case err != nil && translate(err).status >= http.StatusInternalServerError:
+		return err
+	case err != nil:
+		return leadBack(c, f.refusalReturn(c, l.RedirectTo, err, in.PKCE()))
+	case out.Session != nil:
+		return leadBack(c, sessionReturn(l.RedirectTo, out.Session, url.Values{"type": {l.Type}}))
+	case out.Code != "":
+		return leadBack(c, codeReturn(l.RedirectTo, out.Code))
 	}
-	return c.Redirect(http.StatusSeeOther, out.URL(in, l.RedirectTo))
-}
-
-// oauthError is the class of a refusal (RFC 6749 §4.1.2.1).
-func oauthError(status int) string {
-	switch status {
-	case http.StatusForbidden, http.StatusUnauthorized:
-		return "access_denied"
-	case http.StatusTooManyRequests:
-		return "temporarily_unavailable"
+	message, target := url.Values{"message": {auth.SingleConfirmation}}, l.RedirectTo
+	if in.PKCE() {
+		target = withQuery(target, message)
 	}
-	return "invalid_request"
+	return leadBack(c, withFragment(target, message))
 }
 
 // showConfirmPage is what people see who follow a link. Programs that look at mails do not press buttons.
