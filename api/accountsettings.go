@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -24,6 +25,10 @@ type AccountSettings struct {
 	SessionLowAAL     time.Duration `flag:"session-low-aal" default:"0" help:"longest time that a session may stay without the second factor that its account has; 0: no limit"`
 	SingleSession     bool          `flag:"single-session" default:"false" help:"let only the newest session of an account live"`
 	StrictSessions    bool          `flag:"strict-sessions" default:"false" help:"let the REST API refuse tokens of ended sessions and of banned or deleted users within a second, not when they expire; costs a look-up of each session and a connection that listens"`
+
+	OAuthServer       bool   `flag:"oauth-server" default:"false" help:"be an OAuth 2.1 and OpenID Connect provider at which third parties have users sign in; the scope openid needs a key of basalt keys signing"`
+	OAuthRegistration bool   `flag:"oauth-registration" default:"false" help:"let anybody register an OAuth client (RFC 7591)"`
+	OAuthConsentPath  string `flag:"oauth-consent-path" default:"/oauth/consent" help:"path below --site-url of the page where users decide what an OAuth client may know; it gets ?authorization_id="`
 
 	JWTSigningKeys auth.Secret `flag:"jwt-signing-keys" help:"JSON Web Keys with their private halves that tokens are signed with (ES256, RS256, EdDSA), a set or an array; the one with \"status\": \"current\" signs, standby and previous ones are published and verify; @FILE reads them from a file; empty: those of basalt keys signing, else HS256 with the JWT secret"`
 
@@ -52,6 +57,12 @@ func (s *Settings) checkAccounts() error {
 	}
 	if s.TokenLife < time.Minute || s.TokenLife > maxTokenLife {
 		return &SettingError{"access-token-life", fmt.Sprintf("%s is not between 1m and %s", s.TokenLife, maxTokenLife)}
+	}
+	if s.OAuthRegistration && !s.OAuthServer {
+		return &SettingError{"oauth-registration", "it needs --oauth-server"}
+	}
+	if path := s.OAuthConsentPath; s.OAuthServer && (!strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "?#\\ ")) {
+		return &SettingError{"oauth-consent-path", fmt.Sprintf("%q is no path such as /oauth/consent", path)}
 	}
 	for _, choice := range []choice{
 		{"limits", s.Limits, []string{"on", "off"}},
@@ -97,6 +108,7 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *aut
 		Autoconfirm:    s.autoconfirm(),
 		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
 		TokenLife:      s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
-		LimitsOff: s.Limits == "off", Log: log,
+		OAuthServer: auth.OAuthServer{On: s.OAuthServer, Registration: s.OAuthRegistration, ConsentPath: s.OAuthConsentPath},
+		LimitsOff:   s.Limits == "off", Log: log,
 	})
 }

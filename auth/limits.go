@@ -47,6 +47,16 @@ func exchangeRule() limit.Rule {
 	return limit.Rule{Name: "exchange", Max: 150, Window: 5 * time.Minute}
 }
 
+// authorizationRule is for OAuth clients' questions to users, which anybody can ask.
+func authorizationRule() limit.Rule {
+	return limit.Rule{Name: "authorization", Max: 150, Window: 5 * time.Minute}
+}
+
+// registrationRule is for clients that register themselves.
+func registrationRule() limit.Rule {
+	return limit.Rule{Name: "registration", Max: 20, Window: time.Hour}
+}
+
 // mailRule is for mails to one address.
 func mailRule() limit.Rule {
 	return limit.Rule{Name: "mail", Max: 1, Window: time.Minute}

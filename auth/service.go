@@ -53,6 +53,8 @@ type Options struct {
 	EncryptionKeys seal.Masters
 	// Sessions are how long sessions last; the zero value lets them last until they are ended.
 	Sessions SessionLimits
+	// OAuthServer lets third parties have this project's users sign in at them.
+	OAuthServer OAuthServer
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
 	// Outbound takes mails and text messages; nil writes mails to the log.

@@ -29,6 +29,8 @@ type Session struct {
 	ExpiresIn    time.Duration
 	ExpiresAt    time.Time
 	User         *User
+
+	scopes string // of an OAuth client's
 }
 
 // standing is what a session says about how its user proved who they are.
@@ -99,6 +101,7 @@ func (s *Service) issue(u *User, refresh Secret, st standing, at time.Time) (*Se
 		ExpiresIn:    s.options.TokenLife,
 		ExpiresAt:    expires,
 		User:         u,
+		scopes:       st.scopes,
 	}, nil
 }
 

@@ -171,7 +171,8 @@ func status(e *auth.Error) int {
 		return http.StatusUnauthorized
 	case auth.CodeNotAdmin, auth.CodeSessionNotFound:
 		return http.StatusForbidden
-	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound:
+	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound, auth.CodeOAuthClientNotFound, auth.CodeOAuthAuthorizationNotFound,
+		auth.CodeOAuthConsentNotFound:
 		return http.StatusNotFound
 	case auth.CodeConflict:
 		return http.StatusConflict
