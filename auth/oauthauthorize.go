@@ -113,9 +113,11 @@ values (gen_random_uuid(), $1, $2, $3, clock_timestamp())
 on conflict (user_id, client_id) do update
 set scopes = case
         when given.revoked_at is not null then excluded.scopes
-        else array_to_string(array(
-            select distinct unnest(string_to_array(given.scopes, ' ') || string_to_array(excluded.scopes, ' '))
-        ), ' ')
+        else concat_ws(' ', given.scopes, nullif(array_to_string(array(
+            select scope
+            from unnest(string_to_array(excluded.scopes, ' ')) as scope
+            where scope <> all(string_to_array(given.scopes, ' '))
+        ), ' '), ''))
     end,
     granted_at = excluded.granted_at,
     revoked_at = null`
@@ -314,7 +316,7 @@ func (s *Service) ReadAuthorization(ctx context.Context, caller Caller, p *Princ
 	case !pending:
 		return nil, refuse(CodeValidationFailed, "authorization request cannot be processed")
 	case granted:
-		a.Answer, err = s.decide(ctx, caller, p, id, true)
+		a.Answer, err = s.decide(ctx, caller, p, id, decision{approve: true, known: true})
 	}
 	return a, err
 }
@@ -328,23 +330,28 @@ func (s *Service) DecideAuthorization(ctx context.Context, caller Caller, p *Pri
 	if _, err := s.User(ctx, p); err != nil {
 		return "", err
 	}
-	return s.decide(ctx, caller, p, id, approve)
+	return s.decide(ctx, caller, p, id, decision{approve: approve})
 }
 
-func (s *Service) decide(ctx context.Context, caller Caller, p *Principal, id string, approve bool) (string, error) {
-	to, err := s.writeDecision(ctx, p, id, approve)
+// decision is what a user has decided, now or before.
+type decision struct {
+	approve, known bool
+}
+
+func (s *Service) decide(ctx context.Context, caller Caller, p *Principal, id string, d decision) (string, error) {
+	to, err := s.writeDecision(ctx, p, id, d)
 	what := "oauth_deny"
-	if approve {
+	if d.approve {
 		what = "oauth_approve"
 	}
 	s.event(caller, what, p.UserID, err)
 	return to, err
 }
 
-func (s *Service) writeDecision(ctx context.Context, p *Principal, id string, approve bool) (string, error) {
+func (s *Service) writeDecision(ctx context.Context, p *Principal, id string, d decision) (string, error) {
 	status, answer := "denied", url.Values{"error": {string(OAuthAccessDenied)}, "error_description": {"The user denied the request"}}
 	var stored *string
-	if approve {
+	if d.approve {
 		code, err := randomName()
 		if err != nil {
 			return "", err
@@ -357,7 +364,7 @@ func (s *Service) writeDecision(ctx context.Context, p *Principal, id string, ap
 	var state *string
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, decideAuthorization, id, p.UserID, status, stored, codeLife).Scan(&client, &redirect, &scope, &state)
-		if err != nil || !approve {
+		if err != nil || !d.approve || d.known {
 			return err
 		}
 		_, err = tx.Exec(ctx, keepConsent, p.UserID, client, scope)
