@@ -2,7 +2,6 @@ package api
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -18,6 +17,7 @@ type AccountSettings struct {
 	AutoConfirm  string   `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
 	Limits       string   `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
 
+	MessageSettings
 	TokenLife         time.Duration `flag:"access-token-life" default:"1h" help:"how long an access token is good"`
 	ReuseInterval     time.Duration `flag:"refresh-reuse-interval" default:"10s" help:"how long a used refresh token still gives its successor; later its use ends the session"`
 	SessionTimebox    time.Duration `flag:"session-timebox" default:"0" help:"longest life of a session; 0: no limit"`
@@ -26,13 +26,15 @@ type AccountSettings struct {
 	SingleSession     bool          `flag:"single-session" default:"false" help:"let only the newest session of an account live"`
 	StrictSessions    bool          `flag:"strict-sessions" default:"false" help:"let the REST API refuse tokens of ended sessions and of banned or deleted users within a second, not when they expire; costs a look-up of each session and a connection that listens"`
 
-	OAuthServer       bool   `flag:"oauth-server" default:"false" help:"be an OAuth 2.1 and OpenID Connect provider at which third parties have users sign in; the scope openid needs a key of basalt keys signing"`
-	OAuthRegistration bool   `flag:"oauth-registration" default:"false" help:"let anybody register an OAuth client (RFC 7591)"`
-	OAuthConsentPath  string `flag:"oauth-consent-path" default:"/oauth/consent" help:"path below --site-url of the page where users decide what an OAuth client may know; it gets ?authorization_id="`
-
 	JWTSigningKeys auth.Secret `flag:"jwt-signing-keys" help:"JSON Web Keys with their private halves that tokens are signed with (ES256, RS256, EdDSA), a set or an array; the one with \"status\": \"current\" signs, standby and previous ones are published and verify; @FILE reads them from a file; empty: those of basalt keys signing, else HS256 with the JWT secret"`
 
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
+
+	HookSettings
+	OAuthServerSettings
+	WebAuthnSettings
+	SAMLSettings
+	LinkSettings
 }
 
 // maxTokenLife is a week: what a token says about its user gets old.
@@ -52,17 +54,17 @@ func (s *Settings) checkAccounts() error {
 	if _, err := s.signingKeys(); err != nil {
 		return &SettingError{"jwt-signing-keys", err.Error()}
 	}
-	if _, err := s.redirectURLs(); err != nil {
+	if err := s.checkLinks(); err != nil {
+		return err
+	}
+	if err := s.checkMessages(); err != nil {
 		return err
 	}
 	if s.TokenLife < time.Minute || s.TokenLife > maxTokenLife {
 		return &SettingError{"access-token-life", fmt.Sprintf("%s is not between 1m and %s", s.TokenLife, maxTokenLife)}
 	}
-	if s.OAuthRegistration && !s.OAuthServer {
-		return &SettingError{"oauth-registration", "it needs --oauth-server"}
-	}
-	if path := s.OAuthConsentPath; s.OAuthServer && (!strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "?#\\ ")) {
-		return &SettingError{"oauth-consent-path", fmt.Sprintf("%q is no path such as /oauth/consent", path)}
+	if _, err := s.providerOptions(""); err != nil {
+		return err
 	}
 	for _, choice := range []choice{
 		{"limits", s.Limits, []string{"on", "off"}},
@@ -72,7 +74,16 @@ func (s *Settings) checkAccounts() error {
 			return err
 		}
 	}
-	return nil
+	if _, err := s.hooks(); err != nil {
+		return err
+	}
+	if err := s.checkOAuthServer(); err != nil {
+		return err
+	}
+	if err := s.checkSAML(); err != nil {
+		return err
+	}
+	return s.checkWebAuthn()
 }
 
 // redirectURLs reads the list of --redirect-urls.
@@ -100,15 +111,44 @@ func (s *Settings) autoconfirm() bool {
 	return s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == ""
 }
 
-// accountsOf makes the rules of accounts as the settings ask.
-func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
-	redirects, _ := s.redirectURLs() // checked when the settings were
-	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
-		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
-		Autoconfirm:    s.autoconfirm(),
-		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
-		TokenLife:      s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
-		OAuthServer: auth.OAuthServer{On: s.OAuthServer, Registration: s.OAuthRegistration, ConsentPath: s.OAuthConsentPath},
-		LimitsOff:   s.Limits == "off", Log: log,
-	})
+// accountsOf makes the rules of accounts as the settings ask. Errors are of settings that Check has refused.
+func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*auth.Service, error) {
+	issuer := apiURL + "/auth/v1"
+	o := auth.Options{
+		Issuer: issuer, SiteURL: s.SiteURL, PlainChallenges: s.PKCEPlain, Autoconfirm: s.autoconfirm(), LimitsOff: s.Limits == "off", Log: log,
+	}
+	var err error
+
+	if o.RedirectURLs, err = s.redirectURLs(); err != nil {
+		return nil, err
+	}
+
+	if o.Providers, err = s.providerOptions(issuer); err != nil {
+		return nil, err
+	}
+
+	if o.Hooks, err = s.hooks(); err != nil {
+		return nil, err
+	}
+
+	if o.Notify, err = s.notices(); err != nil {
+		return nil, err
+	}
+	o.OAuthServer = s.oauthServer()
+	o.Outbound, o.SMSProvider = p.Outbox, s.smsProvider()
+
+	if o.SSO.SAML, err = s.samlProvider(issuer); err != nil {
+		return nil, err
+	}
+	o.SSO.IdPInitiated = s.SAMLIdPInitiated
+
+	o.Passkeys, o.MaxPasskeys, o.RelyingParty = s.Passkeys, s.MaxPasskeys, s.relyingParty()
+
+	o.TokenLife, o.ReuseInterval, o.Sessions = s.TokenLife, max(s.ReuseInterval, time.Nanosecond), s.sessionLimits()
+
+	o.EncryptionKeys = s.EncryptionKeys(p.Keys.Secret)
+
+	o.Links = s.links()
+
+	return auth.New(p.DB.Pool(), p.Keys, o), nil
 }

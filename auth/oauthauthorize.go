@@ -284,8 +284,8 @@ func (s *Service) answerAt(redirect, state string, answer url.Values) (string, e
 	return u.String(), nil
 }
 
-// Authorization is what a client asks a user for.
-type Authorization struct {
+// Question is what a client asks a user for.
+type Question struct {
 	ID          string
 	Client      *OAuthClient
 	User        *User
@@ -296,12 +296,12 @@ type Authorization struct {
 }
 
 // ReadAuthorization shows a user what a client asks for. What they have consented to before is granted at once.
-func (s *Service) ReadAuthorization(ctx context.Context, caller Caller, p *Principal, id string) (*Authorization, error) {
+func (s *Service) ReadAuthorization(ctx context.Context, caller Caller, p *Principal, id string) (*Question, error) {
 	u, err := s.User(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	a := &Authorization{ID: id, User: u}
+	a := &Question{ID: id, User: u}
 	var pending, granted bool
 	err = s.pool.QueryRow(ctx, takeAuthorization, id, p.UserID).Scan(reader(func(r *row) {
 		pending, a.RedirectURI, a.Scope = r.flag(), r.text(), r.text()
@@ -316,7 +316,7 @@ func (s *Service) ReadAuthorization(ctx context.Context, caller Caller, p *Princ
 	case !pending:
 		return nil, refuse(CodeValidationFailed, "authorization request cannot be processed")
 	case granted:
-		a.Answer, err = s.decide(ctx, caller, p, id, decision{approve: true, known: true})
+		a.Answer, err = s.decide(ctx, caller, p, id, consentDecision{approve: true, known: true})
 	}
 	return a, err
 }
@@ -330,15 +330,15 @@ func (s *Service) DecideAuthorization(ctx context.Context, caller Caller, p *Pri
 	if _, err := s.User(ctx, p); err != nil {
 		return "", err
 	}
-	return s.decide(ctx, caller, p, id, decision{approve: approve})
+	return s.decide(ctx, caller, p, id, consentDecision{approve: approve})
 }
 
-// decision is what a user has decided, now or before.
-type decision struct {
+// consentDecision is what a user has decided, now or before.
+type consentDecision struct {
 	approve, known bool
 }
 
-func (s *Service) decide(ctx context.Context, caller Caller, p *Principal, id string, d decision) (string, error) {
+func (s *Service) decide(ctx context.Context, caller Caller, p *Principal, id string, d consentDecision) (string, error) {
 	to, err := s.writeDecision(ctx, p, id, d)
 	what := "oauth_deny"
 	if d.approve {
@@ -348,7 +348,7 @@ func (s *Service) decide(ctx context.Context, caller Caller, p *Principal, id st
 	return to, err
 }
 
-func (s *Service) writeDecision(ctx context.Context, p *Principal, id string, d decision) (string, error) {
+func (s *Service) writeDecision(ctx context.Context, p *Principal, id string, d consentDecision) (string, error) {
 	status, answer := "denied", url.Values{"error": {string(OAuthAccessDenied)}, "error_description": {"The user denied the request"}}
 	var stored *string
 	if d.approve {
@@ -408,4 +408,9 @@ func randomName() (string, error) {
 func (s *Service) OriginAllowed(origin string) bool {
 	t, ok := parseTarget(origin)
 	return ok && s.redirectTarget(origin) == t.text
+}
+
+// authorizationRule is for OAuth clients' questions to users, which anybody can ask.
+func authorizationRule() limit.Rule {
+	return limit.Rule{Name: "authorization", Max: 150, Window: 5 * time.Minute}
 }

@@ -191,9 +191,6 @@ func scanClient(found pgx.Row) (*OAuthClient, error) {
 // OAuthServer tells whether and how the project is an OAuth server.
 func (s *Service) OAuthServer() OAuthServer { return s.options.OAuthServer }
 
-// Issuer is the public URL of the accounts API, and the `iss` of tokens.
-func (s *Service) Issuer() string { return s.options.Issuer }
-
 // SigningAlgorithms are those by which others can verify tokens: none where a shared secret signs.
 func (s *Service) SigningAlgorithms() []string {
 	if signer := s.signer.Load(); signer.Asymmetric() {
@@ -466,4 +463,9 @@ func clientSecretHash(secret Secret) string {
 // proves tells whether a secret is the client's.
 func (c *OAuthClient) proves(secret Secret) bool {
 	return c.secretHash != "" && subtle.ConstantTimeCompare([]byte(clientSecretHash(secret)), []byte(c.secretHash)) == 1
+}
+
+// registrationRule is for clients that register themselves.
+func registrationRule() limit.Rule {
+	return limit.Rule{Name: "registration", Max: 20, Window: time.Hour}
 }

@@ -2,6 +2,15 @@ package auth
 
 import "errors"
 
+// The codes of the API for what belongs to the OAuth server.
+const (
+	CodeOAuthClientNotFound        Code = "oauth_client_not_found"
+	CodeOAuthAuthorizationNotFound Code = "oauth_authorization_not_found"
+	CodeOAuthConsentNotFound       Code = "oauth_consent_not_found"
+	CodeOAuthRegistrationDisabled  Code = "oauth_dynamic_client_registration_disabled"
+	CodeInvalidRedirectURI         Code = "invalid_redirect_uri"
+)
+
 // OAuthCode names a refusal in the words of OAuth.
 type OAuthCode string
 

@@ -142,6 +142,9 @@ func (s *Service) exchangeAuthorization(ctx context.Context, caller Caller, clie
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = s.codeRefused(ctx, caller, hash)
 	}
+	if err == nil {
+		err = s.complete(ctx, caller, session)
+	}
 	if err != nil {
 		return nil, user, err
 	}
@@ -173,10 +176,13 @@ func (s *Service) openFor(ctx context.Context, db limit.Sender, caller Caller, u
 	case err != nil:
 		return nil, err
 	}
-	return s.issue(u, o.refresh, standing{
-		sessionID: o.id, level: "aal1", methods: []methodClaim{{Method: o.method, Timestamp: o.at.Unix()}},
-		client: client.ID, scopes: scope,
-	}, o.at)
+	return s.issue(ctx, db, caller, grant{
+		user: u, refresh: o.refresh, method: o.method, at: o.at,
+		standing: standing{
+			sessionID: o.id, level: "aal1", methods: []methodClaim{{Method: o.method, Timestamp: o.at.Unix()}},
+			client: client.ID, scopes: scope,
+		},
+	})
 }
 
 // codeRefused is why a code gave no session. Whatever it is, the client reads the same.

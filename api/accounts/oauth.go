@@ -1,250 +1,215 @@
 package accounts
 
 import (
-	"encoding/json"
-	"errors"
-	"mime"
+	"crypto/rand"
+	"encoding/base64"
 	"net/http"
 	"net/url"
-	"strconv"
+	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
 	"basalt/auth"
 )
 
-// oauthRoutes are what third parties and their users' browsers call (RFC 6749, OpenID Connect Core). Errors have OAuth's
-// own shape here, but for the parts that the site's own scripts call.
+// oauthRoutes sign users in at other servers, and keep the identities that come of it.
 func (f *face) oauthRoutes() routes {
 	return routes{
-		"/oauth/authorize":        {http.MethodGet: f.oauth(f.oauthAuthorize), http.MethodPost: f.oauth(f.oauthAuthorize)},
-		"/oauth/token":            {http.MethodPost: f.oauth(f.oauthToken)},
-		"/oauth/userinfo":         {http.MethodGet: f.oauth(f.oauthUserInfo), http.MethodPost: f.oauth(f.oauthUserInfo)},
-		"/oauth/clients/register": {http.MethodPost: f.oauth(f.oauthRegister)},
+		"/authorize":                 {http.MethodGet: f.authorize},
+		"/callback":                  {http.MethodGet: f.callback, http.MethodPost: f.callback},
+		"/user/identities/authorize": {http.MethodGet: f.linkIdentity},
+		"/user/identities/:id":       {http.MethodDelete: f.unlinkIdentity},
 	}
 }
 
-// providing lets a handler answer only where Basalt is an OAuth server.
-func (f *face) providing(h handler) handler {
-	return func(c echo.Context) error {
-		if !f.service.OAuthServer().On {
-			return &problem{status: http.StatusNotFound, code: auth.CodeFeatureDisabled, message: "This server is no OAuth server: --oauth-server makes it one"}
-		}
-		return h(c)
+// ownParams are those of the request itself; the others are the provider's.
+var ownParams = [...]string{
+	"provider", "redirect_to", "scopes", "code_challenge", "code_challenge_method", "skip_http_redirect", "apikey", "invite_token",
+}
+
+// authorize answers GET /authorize: it leads to the provider, or tells the address for skip_http_redirect.
+func (f *face) authorize(c echo.Context) error { return f.depart(c, nil) }
+
+// linkIdentity answers GET /user/identities/authorize: as authorize, for the account of the caller.
+func (f *face) linkIdentity(c echo.Context) error {
+	p, err := f.principal(c)
+	if err != nil {
+		return err
 	}
+	return f.depart(c, p)
 }
 
-// oauth writes the errors of a handler as OAuth clients read them.
-func (f *face) oauth(h handler) handler {
-	return f.providing(func(c echo.Context) error {
-		if err := h(c); err != nil {
-			return f.failOAuth(c, err)
-		}
-		return nil
-	})
-}
-
-type oauthErrorBody struct {
-	Code        auth.OAuthCode `json:"error"`
-	Description string         `json:"error_description"`
-	ErrorID     string         `json:"error_id,omitempty"`
-}
-
-// failOAuth writes an error in the shape of RFC 6749 §5.2.
-func (f *face) failOAuth(c echo.Context, err error) error {
-	var refusal *auth.OAuthError
-	if errors.As(err, &refusal) {
-		status := http.StatusBadRequest
-		if refusal.Code == auth.OAuthInvalidClient {
-			status = http.StatusUnauthorized
-			c.Response().Header().Set("WWW-Authenticate", `Basic realm="oauth"`)
-		}
-		return c.JSON(status, oauthErrorBody{Code: refusal.Code, Description: refusal.Description})
+func (f *face) depart(c echo.Context, linkTo *auth.Principal) error {
+	query := c.QueryParams()
+	params := url.Values{}
+	for name, values := range query {
+		params[name] = values
 	}
-	p := translate(err)
-	body := oauthErrorBody{Code: auth.OAuthInvalidRequest, Description: p.message}
+	for _, own := range ownParams {
+		params.Del(own)
+	}
+	in := auth.Authorize{
+		Provider: query.Get("provider"), RedirectTo: f.redirectTo(c), Scopes: query.Get("scopes"), Params: params, LinkTo: linkTo,
+		Challenge: query.Get("code_challenge"), ChallengeMethod: query.Get("code_challenge_method"),
+	}
+	skip := query.Get("skip_http_redirect") == "true"
+	if !skip {
+		in.Browser = f.browser(c)
+	}
+	out, err := f.service.Authorize(c.Request().Context(), f.caller(c), in)
 	switch {
-	case p.status == http.StatusTooManyRequests, p.status == http.StatusServiceUnavailable, p.status == http.StatusGatewayTimeout:
-		body.Code = "temporarily_unavailable"
-	case p.status >= http.StatusInternalServerError:
-		body.Code = "server_error"
-	case p.code == auth.CodeInvalidRedirectURI, p.code == auth.CodeOAuthRegistrationDisabled:
-		body.Code = auth.OAuthCode(p.code)
+	case err != nil:
+		return err
+	case skip:
+		return c.JSON(http.StatusOK, map[string]string{"url": out.URL})
 	}
-	if p.retryAfter > 0 {
-		c.Response().Header().Set("Retry-After", strconv.Itoa(max(1, int((p.retryAfter+time.Second-1)/time.Second))))
-	}
-	if p.status >= http.StatusInternalServerError {
-		body.ErrorID = requestID(c)
-		f.options.Log.WithLevel(severity(p)).Str("request_id", body.ErrorID).Int("status", p.status).AnErr("error", p.cause).Msg("accounts request failed")
-	}
-	return c.JSON(p.status, body)
+	c.SetCookie(f.browserCookie(in.Browser, out.Posted))
+	c.Response().Header().Set("Referrer-Policy", "no-referrer")
+	return c.Redirect(http.StatusFound, out.URL)
 }
 
-func invalidRequest(description string) *auth.OAuthError {
-	return &auth.OAuthError{Code: auth.OAuthInvalidRequest, Description: description}
-}
-
-// parameters are those of a request, each of which may be there once (RFC 6749 §3.1, §3.2).
-type parameters map[string]string
-
-func single(values url.Values) (parameters, error) {
-	once := parameters{}
-	for name, all := range values {
-		if len(all) > 1 {
-			return nil, invalidRequest("a parameter is there more than once")
+// callback answers GET and POST /callback: the provider leads the user back, and they are led on to the app.
+func (f *face) callback(c echo.Context) error {
+	value := c.QueryParam
+	if c.Request().Method == http.MethodPost {
+		form, err := form(c)
+		if err != nil {
+			return err
 		}
-		once[name] = all[0]
+		value = form.Get
 	}
-	return once, nil
+	out, err := f.service.ComeBack(c.Request().Context(), f.caller(c), auth.Callback{
+		State: value("state"), Code: value("code"), Issuer: value("iss"), User: value("user"),
+		Error: value("error"), ErrorDescription: value("error_description"), Browsers: f.browsers(c),
+	})
+	switch {
+	case err != nil:
+		return leadBack(c, f.refusalReturn(c, out.RedirectTo, err, out.PKCE))
+	case out.PKCE:
+		return leadBack(c, codeReturn(out.RedirectTo, out.Code))
+	}
+	return leadBack(c, sessionReturn(out.RedirectTo, out.Session, nil))
 }
 
-// form reads the parameters of a body: a form's, or an object of texts as Supabase's server takes too.
-func form(c echo.Context) (parameters, error) {
+// form reads a body of application/x-www-form-urlencoded.
+func form(c echo.Context) (url.Values, error) {
 	text, err := body(c)
 	if err != nil {
 		return nil, err
 	}
-	kind, _, _ := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderContentType))
-	if kind == echo.MIMEApplicationJSON {
-		var values map[string]json.RawMessage
-		if err := parse(text, &values); err != nil {
-			return nil, invalidRequest("the body is no JSON object")
-		}
-		once := parameters{}
-		for name, value := range values {
-			var text string
-			if json.Unmarshal(value, &text) == nil {
-				once[name] = text
-			}
-		}
-		return once, nil
-	}
 	values, err := url.ParseQuery(string(text))
 	if err != nil {
-		return nil, invalidRequest("the body is no form")
+		return nil, &problem{status: http.StatusBadRequest, code: auth.CodeValidationFailed, message: "The form is not well-formed"}
 	}
-	return single(values)
+	return values, nil
 }
 
-// oauthAuthorize answers GET and POST /oauth/authorize: it leads the browser to the page of consent.
-func (f *face) oauthAuthorize(c echo.Context) error {
-	var in parameters
-	var err error
-	if c.Request().Method == http.MethodPost {
-		in, err = form(c)
-	} else {
-		var values url.Values
-		if values, err = url.ParseQuery(c.Request().URL.RawQuery); err != nil {
-			return invalidRequest("the query is malformed")
-		}
-		in, err = single(values)
-	}
+// unlinkIdentity answers DELETE /user/identities/{id}.
+func (f *face) unlinkIdentity(c echo.Context) error {
+	p, err := f.principal(c)
 	if err != nil {
 		return err
 	}
-	to, err := f.service.BeginAuthorization(c.Request().Context(), f.caller(c), auth.AuthorizationRequest{
-		ClientID: in["client_id"], RedirectURI: in["redirect_uri"], ResponseType: in["response_type"], ResponseMode: in["response_mode"],
-		Scope: in["scope"], State: in["state"], Nonce: in["nonce"], Prompt: in["prompt"], Resource: in["resource"],
-		Challenge: in["code_challenge"], ChallengeMethod: in["code_challenge_method"], Request: in["request"], RequestURI: in["request_uri"],
-	})
+	id, err := uuid.Parse(c.Param("id"))
 	if err != nil {
+		return &problem{status: http.StatusNotFound, code: auth.CodeValidationFailed, message: "identity_id must be an UUID"}
+	}
+	if err := f.service.Unlink(c.Request().Context(), f.caller(c), p, id); err != nil {
 		return err
 	}
-	// The page that is left has parameters in its address which are nobody else's (RFC 9700 §4.2.4).
-	c.Response().Header().Set("Referrer-Policy", "no-referrer")
-	return c.Redirect(http.StatusFound, to)
+	return c.JSON(http.StatusOK, struct{}{})
 }
 
-// oauthToken answers POST /oauth/token: tokens for a code or a refresh token.
-func (f *face) oauthToken(c echo.Context) error {
-	in, err := form(c)
-	if err != nil {
+// idTokenGrant answers POST /token?grant_type=id_token. With link_identity the token's identity is added to the account
+// of the caller.
+func (f *face) idTokenGrant(c echo.Context) error {
+	var in struct {
+		Provider     string `json:"provider"`
+		Issuer       string `json:"issuer"`
+		IDToken      string `json:"id_token"`
+		AccessToken  string `json:"access_token"`
+		Nonce        string `json:"nonce"`
+		LinkIdentity bool   `json:"link_identity"`
+	}
+	if err := read(c, &in); err != nil {
 		return err
 	}
-	proof, err := clientProof(c, in)
-	if err != nil {
-		return err
+	grant := auth.IDTokenGrant{
+		Provider: in.Provider, Issuer: in.Issuer, IDToken: auth.Secret(in.IDToken), AccessToken: auth.Secret(in.AccessToken),
+		Nonce: auth.Secret(in.Nonce),
 	}
-	client, err := f.service.AuthenticateClient(c.Request().Context(), proof)
-	if err != nil {
-		return err
-	}
-	var session *auth.ClientSession
-	switch grant := in["grant_type"]; {
-	case grant == "":
-		return invalidRequest("grant_type is required")
-	case grant != auth.GrantCode && grant != auth.GrantRefresh:
-		return &auth.OAuthError{Code: auth.OAuthUnsupportedGrantType, Description: "the grants are authorization_code and refresh_token"}
-	case !client.Allows(grant):
-		return &auth.OAuthError{Code: auth.OAuthUnauthorizedClient, Description: "the client may not use this grant"}
-	case grant == auth.GrantCode:
-		session, err = f.service.ExchangeAuthorization(c.Request().Context(), f.caller(c), client, auth.CodeGrant{
-			Code: auth.Secret(in["code"]), Verifier: auth.Secret(in["code_verifier"]), RedirectURI: in["redirect_uri"], Resource: in["resource"],
-		})
-	default:
-		session, err = f.service.RefreshClient(c.Request().Context(), f.caller(c), client, auth.Secret(in["refresh_token"]), in["scope"])
-	}
-	if err != nil {
-		return err
-	}
-	c.Response().Header().Set("Pragma", "no-cache")
-	return c.JSONBlob(http.StatusOK, clientSessionBody(session))
-}
-
-// clientProof reads how a client says who it is: by HTTP Basic, whose parts are encoded as in forms (RFC 6749 §2.3.1), or
-// in the body. It may do so in one way only.
-func clientProof(c echo.Context, in parameters) (auth.ClientProof, error) {
-	proof := auth.ClientProof{ID: in["client_id"], Secret: auth.Secret(in["client_secret"])}
-	id, secret, basic := c.Request().BasicAuth()
-	if !basic {
-		return proof, nil
-	}
-	id, idErr := url.QueryUnescape(id)
-	secret, secretErr := url.QueryUnescape(secret)
-	switch {
-	case idErr != nil || secretErr != nil:
-		return proof, invalidRequest("the credentials are not encoded as in forms")
-	case proof.Secret != "", proof.ID != "" && proof.ID != id:
-		return proof, invalidRequest("the client says in two ways who it is")
-	}
-	return auth.ClientProof{ID: id, Secret: auth.Secret(secret)}, nil
-}
-
-func clientSessionBody(session *auth.ClientSession) []byte {
-	s := make(shape, 0, 512+2*len(session.AccessToken))
-	s.open()
-	s.text("access_token", session.AccessToken.Reveal())
-	s.text("token_type", "bearer")
-	s.number("expires_in", int64(session.ExpiresIn/time.Second))
-	if session.Refreshable {
-		s.text("refresh_token", session.RefreshToken.Reveal())
-	}
-	s.text("scope", session.Scope)
-	s.textIf("id_token", session.IDToken.Reveal())
-	s.close()
-	return s
-}
-
-// oauthUserInfo answers GET and POST /oauth/userinfo (OpenID Connect Core §5.3). What is wrong with the token is said as
-// RFC 6750 §3 has it.
-func (f *face) oauthUserInfo(c echo.Context) error {
-	p, err := f.holder(c)
-	if err == nil {
-		var info *auth.UserInfo
-		if info, err = f.service.UserInfo(c.Request().Context(), p); err == nil {
-			return c.JSON(http.StatusOK, info)
+	if in.LinkIdentity {
+		var err error
+		if grant.LinkTo, err = f.principal(c); err != nil {
+			return err
 		}
 	}
-	refused := translate(err)
-	if refused.status != http.StatusUnauthorized && refused.status != http.StatusForbidden {
+	session, err := f.service.SignInWithIDToken(c.Request().Context(), f.caller(c), grant)
+	if err != nil {
 		return err
 	}
-	challenge := `Bearer realm="oauth"`
-	if refused.code != auth.CodeNoAuthorization {
-		challenge += `, error="invalid_token"`
+	return c.JSONBlob(http.StatusOK, sessionBody(session))
+}
+
+const (
+	browserCookieName = "basalt-oauth"
+	// postedSuffix marks the cookie that comes along with a form of another site too.
+	postedSuffix = "-posted"
+	// browserAge is longer than a sign-in at a provider may take.
+	browserAge = 10 * time.Minute
+)
+
+// cookieName has, where the API is reached by https, the prefix that keeps other hosts of the domain and plain
+// connections from setting it (RFC 6265bis §4.1.3.2).
+func (f *face) cookieName(posted bool) string {
+	name := browserCookieName
+	if posted {
+		name += postedSuffix
 	}
-	c.Response().Header().Set("WWW-Authenticate", challenge)
-	return c.JSON(http.StatusUnauthorized, oauthErrorBody{Code: "invalid_token", Description: refused.message})
+	if f.secure() {
+		name = "__Host-" + name
+	}
+	return name
+}
+
+func (f *face) secure() bool { return strings.HasPrefix(f.service.Issuer(), "https:") }
+
+// browser is the secret by which a browser is known when it comes back: the one that it has, so that sign-ins in
+// several tabs do not end each other, else a new one.
+func (f *face) browser(c echo.Context) auth.Secret {
+	for _, known := range f.browsers(c) {
+		if len(known) == base64.RawURLEncoding.EncodedLen(browserLength) {
+			return known
+		}
+	}
+	random := make([]byte, browserLength)
+	rand.Read(random) // never fails
+	return auth.Secret(base64.RawURLEncoding.EncodeToString(random))
+}
+
+const browserLength = 24
+
+// browsers are the secrets that a browser has.
+func (f *face) browsers(c echo.Context) (found []auth.Secret) {
+	for _, posted := range []bool{false, true} {
+		if cookie, err := c.Cookie(f.cookieName(posted)); err == nil && cookie.Value != "" {
+			found = append(found, auth.Secret(cookie.Value))
+		}
+	}
+	return found
+}
+
+// browserCookie leaves the secret with a browser. A provider that leads back by a form of its own site needs SameSite=None,
+// which browsers take with Secure alone.
+func (f *face) browserCookie(secret auth.Secret, posted bool) *http.Cookie {
+	cookie := &http.Cookie{
+		Name: f.cookieName(posted), Value: secret.Reveal(), Path: "/", MaxAge: int(browserAge / time.Second),
+		HttpOnly: true, Secure: f.secure() || posted, SameSite: http.SameSiteLaxMode,
+	}
+	if posted {
+		cookie.SameSite = http.SameSiteNoneMode
+	}
+	return cookie
 }
