@@ -33,6 +33,7 @@ type AccountSettings struct {
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
 
 	HookSettings
+	OAuthServerSettings
 	WebAuthnSettings
 	SAMLSettings
 	LinkSettings
@@ -76,6 +77,9 @@ func (s *Settings) checkAccounts() error {
 		}
 	}
 	if _, err := s.hooks(); err != nil {
+		return err
+	}
+	if err := s.checkOAuthServer(); err != nil {
 		return err
 	}
 	if err := s.checkSAML(); err != nil {
@@ -132,6 +136,7 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 	if o.Notify, err = s.notices(); err != nil {
 		return nil, err
 	}
+	o.OAuthServer = s.oauthServer()
 	o.Outbound, o.SMSProvider = p.Outbox, s.smsProvider()
 
 	if o.SSO.SAML, err = s.samlProvider(issuer); err != nil {

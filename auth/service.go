@@ -61,6 +61,8 @@ type Options struct {
 	Links LinkOptions
 	// Sessions are how long sessions last; the zero value lets them last until they are ended.
 	Sessions SessionLimits
+	// OAuthServer lets third parties have this project's users sign in at them.
+	OAuthServer OAuthServer
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
 	// Passkeys lets users sign in with passkeys.
