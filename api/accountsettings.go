@@ -30,6 +30,7 @@ type AccountSettings struct {
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
 
 	HookSettings
+	CaptchaSettings
 }
 
 // maxTokenLife is a week: what a token says about its user gets old.
@@ -62,6 +63,9 @@ func (s *Settings) checkAccounts() error {
 		if err := choice.check(); err != nil {
 			return err
 		}
+	}
+	if _, err := s.captcha(); err != nil {
+		return err
 	}
 	_, err := s.hooks()
 	return err
@@ -98,6 +102,10 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 	if err != nil {
 		return nil, err // Check has refused such
 	}
+	captcha, err := s.captcha()
+	if err != nil {
+		return nil, err
+	}
 	redirects, _ := s.redirectURLs() // checked when the settings were
 	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
 		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
@@ -105,6 +113,6 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
 		TokenLife:      s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
 		LimitsOff: s.Limits == "off", Log: log,
-		Hooks: hooks,
+		Hooks: hooks, Captcha: captcha,
 	}), nil
 }

@@ -45,6 +45,7 @@ const (
 	CodeRequestTimeout            Code = "request_timeout"
 	CodeMFAVerificationRejected   Code = "mfa_verification_rejected"
 	CodeUnknown                   Code = "unknown"
+	CodeCaptchaFailed             Code = "captcha_failed"
 )
 
 // Error is a refusal that the caller may read.

@@ -57,6 +57,8 @@ type Options struct {
 	LimitsOff bool
 	// Outbound takes mails and text messages; nil writes mails to the log.
 	Outbound Outbound
+	// Captcha keeps machines out; the zero value asks for none.
+	Captcha Captcha
 	// Hooks are called in the flows.
 	Hooks Hooks
 	// Log takes the events of accounts.
