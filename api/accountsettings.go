@@ -17,6 +17,7 @@ type AccountSettings struct {
 	AutoConfirm  string   `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
 	Limits       string   `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
 
+	MessageSettings
 	TokenLife         time.Duration `flag:"access-token-life" default:"1h" help:"how long an access token is good"`
 	ReuseInterval     time.Duration `flag:"refresh-reuse-interval" default:"10s" help:"how long a used refresh token still gives its successor; later its use ends the session"`
 	SessionTimebox    time.Duration `flag:"session-timebox" default:"0" help:"longest life of a session; 0: no limit"`
@@ -51,6 +52,9 @@ func (s *Settings) checkAccounts() error {
 		return &SettingError{"jwt-signing-keys", err.Error()}
 	}
 	if _, err := s.redirectURLs(); err != nil {
+		return err
+	}
+	if err := s.checkMessages(); err != nil {
 		return err
 	}
 	if s.TokenLife < time.Minute || s.TokenLife > maxTokenLife {
@@ -107,11 +111,13 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 		return nil, err
 	}
 	redirects, _ := s.redirectURLs() // checked when the settings were
+	notices, _ := s.notices()        // likewise
 	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
 		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
 		Autoconfirm:    s.autoconfirm(),
 		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
-		TokenLife:      s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
+		Outbound:       p.Outbox, Notify: notices, SMSProvider: s.smsProvider(),
+		TokenLife: s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
 		LimitsOff: s.Limits == "off", Log: log,
 		Hooks: hooks, Captcha: captcha,
 	}), nil

@@ -91,7 +91,7 @@ func (a captchaAnswer) codes() []string {
 func (s *Service) askCaptcha(ctx context.Context, caller Caller, token string) (captchaAnswer, error) {
 	var answer captchaAnswer
 	form := url.Values{"secret": {s.options.Captcha.Secret.Reveal()}, "response": {token}}
-	if ip := caller.address(); ip != "" {
+	if ip := caller.origin(); ip != "" {
 		form.Set("remoteip", ip)
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.options.Captcha.Address, strings.NewReader(form.Encode()))

@@ -56,8 +56,8 @@ func (s *Service) call(ctx context.Context, db limit.Sender, h *hook.Hook, input
 	return refusal
 }
 
-// address is the caller's address for hooks; empty when it is unknown.
-func (c Caller) address() string {
+// origin is the caller's address in text; empty when it is unknown.
+func (c Caller) origin() string {
 	if ip := c.ip(); ip != nil {
 		return ip.String()
 	}
@@ -77,7 +77,7 @@ func (s *Service) beforeUserCreated(ctx context.Context, caller Caller, u *User)
 	if h == nil {
 		return nil
 	}
-	return s.call(ctx, s.pool, h, userEvent{h.Metadata(caller.address()), s.hooks.Describe(u)}, &struct{}{})
+	return s.call(ctx, s.pool, h, userEvent{h.Metadata(caller.origin()), s.hooks.Describe(u)}, &struct{}{})
 }
 
 // afterUserCreated tells of an account that has been made.
@@ -86,7 +86,7 @@ func (s *Service) afterUserCreated(ctx context.Context, caller Caller, u *User) 
 	if h == nil {
 		return nil
 	}
-	return s.call(ctx, s.pool, h, userEvent{h.Metadata(caller.address()), s.hooks.Describe(u)}, &struct{}{})
+	return s.call(ctx, s.pool, h, userEvent{h.Metadata(caller.origin()), s.hooks.Describe(u)}, &struct{}{})
 }
 
 // decision is what the hooks about attempts answer.
@@ -116,7 +116,7 @@ func (s *Service) passwordAttempted(ctx context.Context, caller Caller, u *User,
 	}
 	var answer decision
 	begin := time.Now()
-	err := s.call(ctx, s.pool, h, passwordAttempt{h.Metadata(caller.address()), u.ID, valid}, &answer)
+	err := s.call(ctx, s.pool, h, passwordAttempt{h.Metadata(caller.origin()), u.ID, valid}, &answer)
 	s.hooks.pace.Store(int64(time.Since(begin)))
 	if err != nil || !answer.rejected() {
 		return err
@@ -154,13 +154,13 @@ type factorAttempt struct {
 
 // factorAttempted tells of the proof of a second factor that was right or wrong. A rejection by the hook ends all of the
 // user's sessions. No transaction may be open.
-func (s *Service) factorAttempted(ctx context.Context, caller Caller, userID, factorID uuid.UUID, factorType string, valid bool) error {
+func (s *Service) factorAttempted(ctx context.Context, caller Caller, userID uuid.UUID, f Factor, valid bool) error {
 	h := s.hooks.MFAVerificationAttempt
 	if h == nil {
 		return nil
 	}
 	var answer decision
-	err := s.call(ctx, s.pool, h, factorAttempt{h.Metadata(caller.address()), userID, factorID, factorType, valid}, &answer)
+	err := s.call(ctx, s.pool, h, factorAttempt{h.Metadata(caller.origin()), userID, f.ID, f.Type, valid}, &answer)
 	if err != nil || !answer.rejected() {
 		return err
 	}

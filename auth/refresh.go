@@ -192,13 +192,7 @@ func (s *Service) present(ctx context.Context, refresh Secret) (*presented, erro
 		p.late = r.flag()
 		p.sessionID, p.level, p.client, p.scopes = r.id(), r.text(), r.id(), r.text()
 		p.over, p.head = r.text(), r.text()
-		r.records(func(r *row) {
-			method := methodClaim{Method: r.text()}
-			if at := r.time(); at != nil {
-				method.Timestamp = at.Unix()
-			}
-			p.methods = append(p.methods, method)
-		})
+		p.methods = r.methods()
 	}))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, refreshTokenNotFound()

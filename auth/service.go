@@ -49,18 +49,24 @@ type Options struct {
 	TokenLife time.Duration
 	// ReuseInterval is how long a used refresh token still gives its successor; 0 is ten seconds.
 	ReuseInterval time.Duration
+	// Factors are the kinds of second factors that may be enrolled and verified; nil are DefaultFactors.
+	Factors []string
 	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
 	EncryptionKeys seal.Masters
 	// Sessions are how long sessions last; the zero value lets them last until they are ended.
 	Sessions SessionLimits
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
-	// Outbound takes mails and text messages; nil writes mails to the log.
+	// Outbound takes mails and text messages; nil sends none.
 	Outbound Outbound
 	// Captcha keeps machines out; the zero value asks for none.
 	Captcha Captcha
 	// Hooks are called in the flows.
 	Hooks Hooks
+	// SMSProvider is the name of who sends text messages; "" is nobody.
+	SMSProvider string
+	// Notify are the kinds of mails by which users are told of changes of their accounts.
+	Notify []MailKind
 	// Log takes the events of accounts.
 	Log zerolog.Logger
 }
@@ -102,6 +108,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	if o.ReuseInterval <= 0 {
 		o.ReuseInterval = defaultReuseInterval
 	}
+	if o.Factors == nil {
+		o.Factors = DefaultFactors()
+	}
 	chain := hmac.New(sha256.New, []byte(keys.Secret.Reveal()))
 	chain.Write([]byte("basalt refresh token chain"))
 	s := &Service{
@@ -139,6 +148,7 @@ type Settings struct {
 	DisableSignup bool
 	Autoconfirm   bool
 	Anonymous     bool
+	SMSProvider   string
 }
 
 // Settings gives what clients may know.
@@ -147,6 +157,7 @@ func (s *Service) Settings() Settings {
 		DisableSignup: s.options.DisableSignup,
 		Autoconfirm:   s.options.Autoconfirm,
 		Anonymous:     s.options.Anonymous,
+		SMSProvider:   s.options.SMSProvider,
 	}
 }
 

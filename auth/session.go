@@ -65,6 +65,19 @@ type methodClaim struct {
 	Timestamp int64  `json:"timestamp"`
 }
 
+// methods reads an array of methods with the time of each.
+func (r *row) methods() []methodClaim {
+	var all []methodClaim
+	r.records(func(r *row) {
+		method := methodClaim{Method: r.text()}
+		if at := r.time(); at != nil {
+			method.Timestamp = at.Unix()
+		}
+		all = append(all, method)
+	})
+	return all
+}
+
 type accessClaims struct {
 	Issuer       string          `json:"iss"`
 	Subject      uuid.UUID       `json:"sub"`

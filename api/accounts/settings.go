@@ -51,7 +51,7 @@ func (f *face) settings(c echo.Context) error {
 	} {
 		external[provider] = false
 	}
-	return c.JSON(http.StatusOK, settingsBody{External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm})
+	return c.JSON(http.StatusOK, settingsBody{External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm, SMSProvider: s.SMSProvider})
 }
 
 type jwksBody struct {
