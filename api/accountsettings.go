@@ -7,6 +7,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"basalt/auth"
+	"basalt/auth/outgoing"
+	"basalt/auth/sso"
 )
 
 // AccountSettings are the settings of accounts and sessions.
@@ -32,6 +34,8 @@ type AccountSettings struct {
 
 	HookSettings
 	CaptchaSettings
+	WebAuthnSettings
+	SAMLSettings
 }
 
 // maxTokenLife is a week: what a token says about its user gets old.
@@ -51,14 +55,14 @@ func (s *Settings) checkAccounts() error {
 	if _, err := s.signingKeys(); err != nil {
 		return &SettingError{"jwt-signing-keys", err.Error()}
 	}
-	if _, err := s.redirectURLs(); err != nil {
-		return err
-	}
 	if err := s.checkMessages(); err != nil {
 		return err
 	}
 	if s.TokenLife < time.Minute || s.TokenLife > maxTokenLife {
 		return &SettingError{"access-token-life", fmt.Sprintf("%s is not between 1m and %s", s.TokenLife, maxTokenLife)}
+	}
+	if _, err := s.providerOptions(""); err != nil {
+		return err
 	}
 	for _, choice := range []choice{
 		{"limits", s.Limits, []string{"on", "off"}},
@@ -68,11 +72,16 @@ func (s *Settings) checkAccounts() error {
 			return err
 		}
 	}
+	if _, err := s.hooks(); err != nil {
+		return err
+	}
 	if _, err := s.captcha(); err != nil {
 		return err
 	}
-	_, err := s.hooks()
-	return err
+	if err := s.checkSAML(); err != nil {
+		return err
+	}
+	return s.checkWebAuthn()
 }
 
 // redirectURLs reads the list of --redirect-urls.
@@ -100,25 +109,48 @@ func (s *Settings) autoconfirm() bool {
 	return s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == ""
 }
 
-// accountsOf makes the rules of accounts as the settings ask.
+// accountsOf makes the rules of accounts as the settings ask. Errors are of settings that Check has refused.
 func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*auth.Service, error) {
-	hooks, err := s.hooks()
-	if err != nil {
-		return nil, err // Check has refused such
+	issuer := apiURL + "/auth/v1"
+	o := auth.Options{
+		Issuer: issuer, SiteURL: s.SiteURL, PlainChallenges: s.PKCEPlain, Autoconfirm: s.autoconfirm(), LimitsOff: s.Limits == "off", Log: log,
 	}
-	captcha, err := s.captcha()
-	if err != nil {
+	var err error
+
+	if o.RedirectURLs, err = s.redirectURLs(); err != nil {
 		return nil, err
 	}
-	redirects, _ := s.redirectURLs() // checked when the settings were
-	notices, _ := s.notices()        // likewise
-	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
-		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
-		Autoconfirm:    s.autoconfirm(),
-		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
-		Outbound:       p.Outbox, Notify: notices, SMSProvider: s.smsProvider(),
-		TokenLife: s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
-		LimitsOff: s.Limits == "off", Log: log,
-		Hooks: hooks, Captcha: captcha,
-	}), nil
+
+	if o.Providers, err = s.providerOptions(issuer); err != nil {
+		return nil, err
+	}
+
+	if o.Hooks, err = s.hooks(); err != nil {
+		return nil, err
+	}
+
+	if o.Captcha, err = s.captcha(); err != nil {
+		return nil, err
+	}
+
+	if o.Notify, err = s.notices(); err != nil {
+		return nil, err
+	}
+	o.Outbound, o.SMSProvider = p.Outbox, s.smsProvider()
+
+	if o.SSO.SAML, err = s.samlProvider(issuer); err != nil {
+		return nil, err
+	}
+	o.SSO.IdPInitiated = s.SAMLIdPInitiated
+	if o.SSO.Client, err = s.outgoingClient(outgoing.Options{MaxAnswer: sso.MaxMetadata}); err != nil {
+		return nil, err
+	}
+
+	o.Passkeys, o.MaxPasskeys, o.RelyingParty = s.Passkeys, s.MaxPasskeys, s.relyingParty()
+
+	o.TokenLife, o.ReuseInterval, o.Sessions = s.TokenLife, max(s.ReuseInterval, time.Nanosecond), s.sessionLimits()
+
+	o.EncryptionKeys = s.EncryptionKeys(p.Keys.Secret)
+
+	return auth.New(p.DB.Pool(), p.Keys, o), nil
 }

@@ -245,7 +245,7 @@ func (s *Service) readProof(ctx context.Context, caller Caller, p *Principal, id
 	batch := &pgx.Batch{}
 	verdict := s.countCode(batch, caller, p.UserID, id)
 	s.lookups.ask(batch, p).QueryRow(l.scan)
-	batch.Queue(readProof, id, p.UserID, challenge, caller.address()).QueryRow(func(answer pgx.Row) error {
+	batch.Queue(readProof, id, p.UserID, challenge, caller.factorAddress()).QueryRow(func(answer pgx.Row) error {
 		err := answer.Scan(reader(func(r *row) {
 			out.secret, out.found, out.createdAt, out.used, out.sameIP, out.code, out.known =
 				r.text(), r.flag(), r.time(), r.flag(), r.flag(), r.text(), r.flag()

@@ -89,6 +89,63 @@ func (s *Service) afterUserCreated(ctx context.Context, caller Caller, u *User) 
 	return s.call(ctx, s.pool, h, userEvent{h.Metadata(caller.origin()), s.hooks.Describe(u)}, &struct{}{})
 }
 
+// making is an account that a transaction may have to make.
+type making struct {
+	// asked is set when the hook has let such an account be made.
+	asked bool
+	made  uuid.UUID
+}
+
+// unasked is a transaction that has to make an account of which the hook knows nothing yet.
+type unasked struct{ user *User }
+
+func (*unasked) Error() string { return "the hook before new accounts has not been asked" }
+
+// ask stops a transaction, which must not wait for a hook, until the hook has been asked about a new account.
+func (s *Service) ask(m *making, u *User) error {
+	if s.hooks.BeforeUserCreated == nil || m.asked {
+		return nil
+	}
+	return &unasked{user: u}
+}
+
+// making runs a transaction that may make an account, with the hooks before and after it. A session that it opened is
+// abandoned when the hook after it fails.
+func (s *Service) making(ctx context.Context, caller Caller, work func(*making) (*Session, error)) error {
+	m := &making{}
+	session, err := work(m)
+	var question *unasked
+	if errors.As(err, &question) {
+		if err := s.beforeUserCreated(ctx, caller, question.user); err != nil {
+			return err
+		}
+		m.asked = true
+		session, err = work(m)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.tellOf(ctx, caller, m.made); err != nil {
+		if session != nil {
+			return s.abandon(ctx, session.ID, err)
+		}
+		return err
+	}
+	return s.complete(ctx, caller, session)
+}
+
+// tellOf tells the hook of an account that has been made; nil is none.
+func (s *Service) tellOf(ctx context.Context, caller Caller, id uuid.UUID) error {
+	if s.hooks.AfterUserCreated == nil || id == uuid.Nil {
+		return nil
+	}
+	u, err := scanUser(s.pool.QueryRow(ctx, userByID, id))
+	if err != nil {
+		return err
+	}
+	return s.afterUserCreated(ctx, caller, u)
+}
+
 // decision is what the hooks about attempts answer.
 type decision struct {
 	Decision string `json:"decision"`

@@ -17,8 +17,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"basalt/auth/limit"
+	"basalt/auth/outgoing"
 	"basalt/auth/password"
 	"basalt/auth/seal"
+	"basalt/auth/sso"
 	"basalt/auth/token"
 )
 
@@ -53,10 +55,20 @@ type Options struct {
 	Factors []string
 	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
 	EncryptionKeys seal.Masters
+	// Providers are the settings of sign-ins at other servers.
+	Providers ProviderOptions
 	// Sessions are how long sessions last; the zero value lets them last until they are ended.
 	Sessions SessionLimits
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
+	// Passkeys lets users sign in with passkeys.
+	Passkeys bool
+	// MaxPasskeys is how many an account may have; 0 is ten.
+	MaxPasskeys int
+	// RelyingParty is who authenticators make key pairs for.
+	RelyingParty RelyingParty
+	// SSO is single sign-on.
+	SSO SSOOptions
 	// Outbound takes mails and text messages; nil sends none.
 	Outbound Outbound
 	// Captcha keeps machines out; the zero value asks for none.
@@ -108,6 +120,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	if o.ReuseInterval <= 0 {
 		o.ReuseInterval = defaultReuseInterval
 	}
+	if o.SSO.Client == nil {
+		o.SSO.Client = outgoing.New(outgoing.Options{MaxAnswer: sso.MaxMetadata, Timeout: metadataPatience})
+	}
 	if o.Factors == nil {
 		o.Factors = DefaultFactors()
 	}
@@ -131,6 +146,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	return s
 }
 
+// Issuer is the public URL of the accounts API.
+func (s *Service) Issuer() string { return s.options.Issuer }
+
 // UseKeys has tokens signed with other keys from now on.
 func (s *Service) UseKeys(keys Keys) {
 	s.signer.Store(keys.Signer())
@@ -149,6 +167,8 @@ type Settings struct {
 	Autoconfirm   bool
 	Anonymous     bool
 	SMSProvider   string
+	Passkeys      bool
+	SAML          bool
 }
 
 // Settings gives what clients may know.
@@ -158,6 +178,8 @@ func (s *Service) Settings() Settings {
 		Autoconfirm:   s.options.Autoconfirm,
 		Anonymous:     s.options.Anonymous,
 		SMSProvider:   s.options.SMSProvider,
+		Passkeys:      s.options.Passkeys,
+		SAML:          s.options.SSO.SAML != nil,
 	}
 }
 

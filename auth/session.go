@@ -35,6 +35,8 @@ type Session struct {
 	ExpiresIn    time.Duration
 	ExpiresAt    time.Time
 	User         *User
+	// ProviderToken and ProviderRefreshToken are those of the server that the user has signed in at, if one did.
+	ProviderToken, ProviderRefreshToken Secret
 
 	// unsigned is what the access token is to be made from when the transaction that writes the session has committed.
 	unsigned *grant
@@ -63,6 +65,8 @@ type standing struct {
 type methodClaim struct {
 	Method    string `json:"method"`
 	Timestamp int64  `json:"timestamp"`
+	// Provider is the identity provider that vouched for the user, for sso/saml.
+	Provider string `json:"provider,omitempty"`
 }
 
 // methods reads an array of methods with the time of each.
@@ -114,7 +118,7 @@ func (s *Service) issue(ctx context.Context, db limit.Sender, caller Caller, g g
 		ExpiresAt: expires.Unix(), IssuedAt: at.Unix(),
 		Email: u.Email, Phone: u.Phone,
 		AppMetadata: u.AppMetadata, UserMetadata: u.UserMetadata,
-		Role: u.Role, Level: st.level, Methods: st.methods, SessionID: st.sessionID, Anonymous: u.Anonymous,
+		Role: u.Role, Level: st.level, Methods: vouchedFor(st.methods, u), SessionID: st.sessionID, Anonymous: u.Anonymous,
 	}
 	if st.client != uuid.Nil {
 		claims.ClientID, claims.Scope = st.client.String(), st.scopes
@@ -146,15 +150,16 @@ func (s *Service) issue(ctx context.Context, db limit.Sender, caller Caller, g g
 // complete gives a session, whose transaction has committed, what could not be made in it. A session that the hook does
 // not want ends.
 func (s *Service) complete(ctx context.Context, caller Caller, session *Session) error {
-	g := session.unsigned
-	if g == nil {
+	if session == nil || session.unsigned == nil {
 		return nil
 	}
+	g := session.unsigned
 	signed, err := s.issue(ctx, s.pool, caller, *g)
 	if err != nil {
 		return s.abandon(ctx, g.sessionID, err)
 	}
-	*session = *signed
+	session.AccessToken, session.ExpiresIn, session.ExpiresAt = signed.AccessToken, signed.ExpiresIn, signed.ExpiresAt
+	session.unsigned = nil
 	return nil
 }
 
