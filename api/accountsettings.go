@@ -34,6 +34,7 @@ type AccountSettings struct {
 
 	HookSettings
 	CaptchaSettings
+	OAuthServerSettings
 	WebAuthnSettings
 	SAMLSettings
 	LinkSettings
@@ -80,6 +81,9 @@ func (s *Settings) checkAccounts() error {
 		return err
 	}
 	if _, err := s.captcha(); err != nil {
+		return err
+	}
+	if err := s.checkOAuthServer(); err != nil {
 		return err
 	}
 	if err := s.checkSAML(); err != nil {
@@ -140,9 +144,13 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 	if o.Notify, err = s.notices(); err != nil {
 		return nil, err
 	}
+	o.OAuthServer = s.oauthServer()
 	o.Outbound, o.SMSProvider = p.Outbox, s.smsProvider()
 
 	if o.SSO.SAML, err = s.samlProvider(issuer); err != nil {
+		return nil, err
+	}
+	if o.SSO.Client, err = s.outgoingClient(outgoing.Options{Timeout: auth.MetadataPatience, MaxAnswer: sso.MaxMetadata}); err != nil {
 		return nil, err
 	}
 	o.SSO.IdPInitiated = s.SAMLIdPInitiated

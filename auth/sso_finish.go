@@ -123,6 +123,9 @@ func (s *Service) finishSSO(ctx context.Context, caller Caller, in SSOAnswer) (*
 	if refusal != nil {
 		return nil, uuid.Nil, refusal
 	}
+	if err := s.mayBeMade(ctx, caller, e.connection, person); err != nil {
+		return nil, uuid.Nil, err
+	}
 	return s.enterBySSO(ctx, caller, e, assertion, person)
 }
 
@@ -194,56 +197,56 @@ func (s *Service) exchangeOfRequest(ctx context.Context, relay uuid.UUID) (*exch
 func (s *Service) enterBySSO(ctx context.Context, caller Caller, e *exchange, a *sso.Assertion, p *person) (*SignedInElsewhere, uuid.UUID, error) {
 	out := &SignedInElsewhere{Redirect: e.redirect}
 	var user uuid.UUID
-	err := s.making(ctx, caller, func(m *making) (*Session, error) {
-		err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-			var err error
-			user, err = s.admitPerson(ctx, tx, caller, m, e, a, p, out)
-			return err
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		fresh := false
+		digest := sha256.Sum256([]byte(e.entityID + "\x00" + a.ID))
+		batch := &pgx.Batch{}
+		batch.Queue(useAssertion, digest[:], a.GoodUntil).Exec(func(tag pgconn.CommandTag) error {
+			fresh = tag.RowsAffected() == 1
+			return nil
 		})
-		return out.Session, err
+		batch.Queue(sweepAssertions)
+		found := queueFindPerson(batch, e.connection, p)
+		if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+			return err
+		}
+		if !fresh {
+			s.log.Warn().Stringer("sso_provider_id", e.id).Str("request_id", caller.RequestID).
+				Msg("an assertion of an identity provider came back")
+			return refuse(CodeValidationFailed, "SAML Assertion has already been used")
+		}
+		var err error
+		if user, err = s.keepPerson(ctx, tx, e.connection, p, found); err != nil {
+			return err
+		}
+		if e.flow != uuid.Nil {
+			out.Code, _, err = issueCode(ctx, tx, e.flow, user)
+			return err
+		}
+		if out.Session, err = s.open(ctx, tx, caller, user, MethodSAML); err != nil {
+			return err
+		}
+		if end := a.SessionEnd(); !end.IsZero() {
+			_, err = tx.Exec(ctx, endSessionBy, out.Session.ID, endWithin(end))
+		}
+		return err
 	})
 	if err != nil {
 		return nil, user, saveFailed("Database error saving new user", err)
 	}
-	return out, user, nil
-}
-
-// admitPerson uses the assertion up and gives the account of its person, with a session of it or the code for one.
-func (s *Service) admitPerson(
-	ctx context.Context, tx pgx.Tx, caller Caller, m *making, e *exchange, a *sso.Assertion, p *person, out *SignedInElsewhere,
-) (uuid.UUID, error) {
-	fresh := false
-	digest := sha256.Sum256([]byte(e.entityID + "\x00" + a.ID))
-	batch := &pgx.Batch{}
-	batch.Queue(useAssertion, digest[:], a.GoodUntil).Exec(func(tag pgconn.CommandTag) error {
-		fresh = tag.RowsAffected() == 1
-		return nil
-	})
-	batch.Queue(sweepAssertions)
-	found := queueFindPerson(batch, e.connection, p)
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return uuid.Nil, err
+	if user == p.id && s.hooks.AfterUserCreated != nil {
+		u, err := s.AdminUser(ctx, user)
+		if err == nil {
+			err = s.afterUserCreated(ctx, caller, u)
+		}
+		if err != nil {
+			return nil, user, err
+		}
 	}
-	if !fresh {
-		s.log.Warn().Stringer("sso_provider_id", e.id).Str("request_id", caller.RequestID).
-			Msg("an assertion of an identity provider came back")
-		return uuid.Nil, refuse(CodeValidationFailed, "SAML Assertion has already been used")
+	if out.Session != nil {
+		err = s.complete(ctx, caller, out.Session)
 	}
-	user, err := s.keepPerson(ctx, tx, m, e.connection, p, found)
-	if err != nil {
-		return user, err
-	}
-	if e.flow != uuid.Nil {
-		out.Code, _, err = issueCode(ctx, tx, e.flow, user)
-		return user, err
-	}
-	if out.Session, err = s.open(ctx, tx, caller, user, MethodSAML); err != nil {
-		return user, err
-	}
-	if end := a.SessionEnd(); !end.IsZero() {
-		_, err = tx.Exec(ctx, endSessionBy, out.Session.ID, endWithin(end))
-	}
-	return user, err
+	return out, user, err
 }
 
 // endWithin keeps what an identity provider says within what the database can.
