@@ -97,5 +97,5 @@ test('a user denies, then approves, and takes it back', async () => {
   assert.ifError((await ada.auth.oauth.revokeGrant({ clientId: party.client_id })).error)
   assert.equal((await ada.auth.oauth.listGrants()).data.length, 0)
   const { error } = await basalt.client().auth.getUser(tokens.access_token)
-  assert.equal(error.code, 'session_not_found')
+  assert.equal(error.name, 'AuthSessionMissingError')
 })
