@@ -61,6 +61,8 @@ type Options struct {
 	Links LinkOptions
 	// Sessions are how long sessions last; the zero value lets them last until they are ended.
 	Sessions SessionLimits
+	// OAuthServer lets third parties have this project's users sign in at them.
+	OAuthServer OAuthServer
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
 	// Passkeys lets users sign in with passkeys.
@@ -73,12 +75,14 @@ type Options struct {
 	SSO SSOOptions
 	// Outbound takes mails and text messages; nil sends none.
 	Outbound Outbound
+	// Captcha keeps machines out; the zero value asks for none.
+	Captcha Captcha
+	// Hooks are called in the flows.
+	Hooks Hooks
 	// SMSProvider is the name of who sends text messages; "" is nobody.
 	SMSProvider string
 	// Notify are the kinds of mails by which users are told of changes of their accounts.
 	Notify []MailKind
-	// Hooks are called in the flows.
-	Hooks Hooks
 	// Log takes the events of accounts.
 	Log zerolog.Logger
 }

@@ -38,6 +38,7 @@ type Session struct {
 	// ProviderToken and ProviderRefreshToken are those of the server that the user has signed in at, if one did.
 	ProviderToken, ProviderRefreshToken Secret
 
+	scopes string // of an OAuth client's
 	// unsigned is what the access token is to be made from when the transaction that writes the session has committed.
 	unsigned *grant
 }
@@ -105,7 +106,7 @@ type accessClaims struct {
 // that is a server has to wait for the transaction's end, when complete calls it.
 func (s *Service) issue(ctx context.Context, db limit.Sender, caller Caller, g grant) (*Session, error) {
 	u, st, at := g.user, g.standing, g.at
-	session := &Session{ID: st.sessionID, RefreshToken: g.refresh, User: u}
+	session := &Session{ID: st.sessionID, RefreshToken: g.refresh, User: u, scopes: st.scopes}
 	if h := s.hooks.CustomAccessToken; h != nil && h.Outside() {
 		if _, within := db.(pgx.Tx); within {
 			session.unsigned = &g
@@ -150,15 +151,16 @@ func (s *Service) issue(ctx context.Context, db limit.Sender, caller Caller, g g
 // complete gives a session, whose transaction has committed, what could not be made in it. A session that the hook does
 // not want ends.
 func (s *Service) complete(ctx context.Context, caller Caller, session *Session) error {
-	g := session.unsigned
-	if g == nil {
+	if session == nil || session.unsigned == nil {
 		return nil
 	}
+	g := session.unsigned
 	signed, err := s.issue(ctx, s.pool, caller, *g)
 	if err != nil {
 		return s.abandon(ctx, g.sessionID, err)
 	}
-	*session = *signed
+	session.AccessToken, session.ExpiresIn, session.ExpiresAt = signed.AccessToken, signed.ExpiresIn, signed.ExpiresAt
+	session.unsigned = nil
 	return nil
 }
 
