@@ -19,6 +19,7 @@ import (
 	"basalt/auth"
 	"basalt/auth/hook"
 	"basalt/auth/outgoing"
+	"basalt/auth/sso"
 )
 
 const mapped = `,"attribute_mapping":{"keys":{
@@ -582,5 +583,30 @@ end $$;`, func(h *auth.Hooks) {
 	}
 	if n := s.count(`select count(*) from public.made`); n != 1 {
 		t.Errorf("%d accounts were told of", n)
+	}
+}
+
+func TestWhatIsSaidOfAUserCanBeEncrypted(t *testing.T) {
+	o := ssoOptions(t)
+	key, err := sso.ParseKey(samlKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.SSO.SAML, err = sso.New(key, o.Issuer, true); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, o)
+	idp := newIdentityProvider(s)
+	idp.register("corp.example")
+	form := idp.answer(s.askSSO(`{"domain":"corp.example","skip_http_redirect":true}`), employee("u-1", "ada@corp.example"))
+	text, err := base64.StdEncoding.DecodeString(form.Get("SAMLResponse"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "ada@corp.example") || !strings.Contains(string(text), "EncryptedAssertion") {
+		t.Errorf("it is not encrypted: %s", text)
+	}
+	if user := s.entered(s.consume(form)); user.str("email") != "ada@corp.example" {
+		t.Errorf("the user is %s", user.text)
 	}
 }
