@@ -132,6 +132,13 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 		l := s.consume(idp.answer(to, employee("u-1", email), func(a *saml.Assertion) { a.AuthnStatements[0].SessionNotOnOrAfter = &end }))
 		s.want(s.refresh(l.fragment.Get("refresh_token")), 400, "session_expired")
 	})
+	for what, secret := range map[string]string{
+		"an access token": l.fragment.Get("access_token"), "a refresh token": l.fragment.Get("refresh_token"), "the key": samlKey()[:40],
+	} {
+		if strings.Contains(s.log.String(), secret) {
+			t.Errorf("%s stands in the log", what)
+		}
+	}
 	t.Run("but not whom the project has banned", func(t *testing.T) {
 		s.want(s.admin("PUT", "/users/"+user.str("id"), `{"ban_duration":"1h"}`), 200, "")
 		to := s.askSSO(fmt.Sprintf(`{"domain":%q,"skip_http_redirect":true}`, domain))
