@@ -165,6 +165,34 @@ func (c change) identities(id uuid.UUID) (email, phone metadata) {
 	return email, phone
 }
 
+// tell adds to a batch the mails about a change to who owns the account before it (OWASP ASVS 5 §6.3.7): whoever made it
+// need not be them.
+func (s *Service) tell(batch *pgx.Batch, u *User, c change) error {
+	if u.EmailConfirmedAt == nil {
+		return nil
+	}
+	mail := Mail{To: u.Email, UserID: u.ID, Email: u.Email, Data: u.UserMetadata}
+	var mails []Mail
+	if c.hash != nil {
+		mail.Kind = MailPasswordChanged
+		mails = append(mails, mail)
+	}
+	if c.phone != nil {
+		mail.Kind, mail.Phone, mail.OldPhone = MailPhoneChanged, *c.phone, u.Phone
+		mails = append(mails, mail)
+	}
+	if c.email != nil {
+		mail.Kind, mail.Email, mail.OldEmail = MailEmailChanged, *c.email, u.Email
+		mails = append(mails, mail)
+	}
+	for _, m := range mails {
+		if err := s.notify(batch, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // writeAndRead sends changes and reads the account back in the same flight. An account that is not there any more is
 // answered with the given refusal.
 func writeAndRead(ctx context.Context, db limit.Sender, batch *pgx.Batch, id uuid.UUID, gone *Error) (*User, error) {
