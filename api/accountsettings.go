@@ -17,6 +17,7 @@ type AccountSettings struct {
 	AutoConfirm  string   `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
 	Limits       string   `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
 
+	MessageSettings
 	TokenLife         time.Duration `flag:"access-token-life" default:"1h" help:"how long an access token is good"`
 	ReuseInterval     time.Duration `flag:"refresh-reuse-interval" default:"10s" help:"how long a used refresh token still gives its successor; later its use ends the session"`
 	SessionTimebox    time.Duration `flag:"session-timebox" default:"0" help:"longest life of a session; 0: no limit"`
@@ -28,6 +29,10 @@ type AccountSettings struct {
 	JWTSigningKeys auth.Secret `flag:"jwt-signing-keys" help:"JSON Web Keys with their private halves that tokens are signed with (ES256, RS256, EdDSA), a set or an array; the one with \"status\": \"current\" signs, standby and previous ones are published and verify; @FILE reads them from a file; empty: those of basalt keys signing, else HS256 with the JWT secret"`
 
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
+
+	HookSettings
+	WebAuthnSettings
+	SAMLSettings
 }
 
 // maxTokenLife is a week: what a token says about its user gets old.
@@ -47,7 +52,7 @@ func (s *Settings) checkAccounts() error {
 	if _, err := s.signingKeys(); err != nil {
 		return &SettingError{"jwt-signing-keys", err.Error()}
 	}
-	if _, err := s.redirectURLs(); err != nil {
+	if err := s.checkMessages(); err != nil {
 		return err
 	}
 	if s.TokenLife < time.Minute || s.TokenLife > maxTokenLife {
@@ -64,7 +69,13 @@ func (s *Settings) checkAccounts() error {
 			return err
 		}
 	}
-	return nil
+	if _, err := s.hooks(); err != nil {
+		return err
+	}
+	if err := s.checkSAML(); err != nil {
+		return err
+	}
+	return s.checkWebAuthn()
 }
 
 // redirectURLs reads the list of --redirect-urls.
@@ -92,16 +103,41 @@ func (s *Settings) autoconfirm() bool {
 	return s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == ""
 }
 
-// accountsOf makes the rules of accounts as the settings ask.
-func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
-	redirects, _ := s.redirectURLs()                       // checked when the settings were
-	providers, _ := s.providerOptions(apiURL + "/auth/v1") // as well
-	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
-		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
-		Autoconfirm:    s.autoconfirm(),
-		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
-		TokenLife:      s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
-		Providers: providers,
-		LimitsOff: s.Limits == "off", Log: log,
-	})
+// accountsOf makes the rules of accounts as the settings ask. Errors are of settings that Check has refused.
+func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*auth.Service, error) {
+	issuer := apiURL + "/auth/v1"
+	o := auth.Options{
+		Issuer: issuer, SiteURL: s.SiteURL, PlainChallenges: s.PKCEPlain, Autoconfirm: s.autoconfirm(), LimitsOff: s.Limits == "off", Log: log,
+	}
+	var err error
+
+	if o.RedirectURLs, err = s.redirectURLs(); err != nil {
+		return nil, err
+	}
+
+	if o.Providers, err = s.providerOptions(issuer); err != nil {
+		return nil, err
+	}
+
+	if o.Hooks, err = s.hooks(); err != nil {
+		return nil, err
+	}
+
+	if o.Notify, err = s.notices(); err != nil {
+		return nil, err
+	}
+	o.Outbound, o.SMSProvider = p.Outbox, s.smsProvider()
+
+	if o.SSO.SAML, err = s.samlProvider(issuer); err != nil {
+		return nil, err
+	}
+	o.SSO.IdPInitiated = s.SAMLIdPInitiated
+
+	o.Passkeys, o.MaxPasskeys, o.RelyingParty = s.Passkeys, s.MaxPasskeys, s.relyingParty()
+
+	o.TokenLife, o.ReuseInterval, o.Sessions = s.TokenLife, max(s.ReuseInterval, time.Nanosecond), s.sessionLimits()
+
+	o.EncryptionKeys = s.EncryptionKeys(p.Keys.Secret)
+
+	return auth.New(p.DB.Pool(), p.Keys, o), nil
 }

@@ -57,6 +57,21 @@ func mailRule() limit.Rule {
 	return limit.Rule{Name: "mail", Max: 1, Window: time.Minute}
 }
 
+// passkeyRule is for challenges that passkeys sign.
+func passkeyRule() limit.Rule {
+	return limit.Rule{Name: "passkey", Max: 30, Window: 5 * time.Minute}
+}
+
+// ssoRule is for sign-ins that are begun with an identity provider.
+func ssoRule() limit.Rule {
+	return limit.Rule{Name: "sso", Max: 30, Window: 5 * time.Minute}
+}
+
+// assertionRule is for answers of identity providers. A large office may have one address.
+func assertionRule() limit.Rule {
+	return limit.Rule{Name: "assertion", Max: 150, Window: 5 * time.Minute}
+}
+
 // count adds hits to a batch, but for callers that are never limited.
 func (s *Service) count(batch *pgx.Batch, caller Caller, hits ...limit.Hit) *limit.Verdict {
 	if caller.Trusted {

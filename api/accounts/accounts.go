@@ -48,8 +48,12 @@ func (f *face) tables() []routes {
 		f.tokenRoutes(),
 		f.logoutRoutes(),
 		f.userRoutes(),
+		f.factorRoutes(),
 		f.oauthRoutes(),
 		f.adminRoutes(),
+		f.passkeyRoutes(),
+		f.ssoRoutes(),
+		f.adminFactorRoutes(),
 		f.sessionRoutes(),
 	}
 }

@@ -54,7 +54,10 @@ func (f *face) settings(c echo.Context) error {
 	for _, provider := range f.service.Providers() {
 		external[provider] = true
 	}
-	return c.JSON(http.StatusOK, settingsBody{External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm})
+	return c.JSON(http.StatusOK, settingsBody{
+		External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm, SMSProvider: s.SMSProvider,
+		PasskeysEnabled: s.Passkeys, SAMLEnabled: s.SAML,
+	})
 }
 
 type jwksBody struct {
