@@ -142,6 +142,15 @@ func newVisitor(p *provider.Provider, who provider.Profile) (visitor, *Error) {
 	return v, nil
 }
 
+// preview is the account that a visitor would get.
+func (v visitor) preview(at time.Time) (*User, error) {
+	app, err := appMetadata(v.provider).text()
+	return &User{
+		ID: uuid.New(), Audience: audience, Role: RoleAuthenticated, Email: v.email, AppMetadata: app, UserMetadata: v.data,
+		CreatedAt: &at, UpdatedAt: &at,
+	}, err
+}
+
 // provenEmail is the address that the provider has verified; NULL when there is none.
 func (v visitor) provenEmail() *string {
 	if !v.verified {
@@ -152,6 +161,9 @@ func (v visitor) provenEmail() *string {
 
 // settleAttempts bounds how often a sign-in begins anew because another one was first.
 const settleAttempts = 10
+
+// errAskFirst is a visitor without an account, of whom a hook has not been asked yet.
+var errAskFirst = errors.New("the hook has to be asked about the account")
 
 // errOvertaken is a sign-in whose account another one has made meanwhile.
 var errOvertaken = errors.New("another sign-in was first")
@@ -177,8 +189,9 @@ func overtaken(err error) bool {
 
 // accountOf gives the account of a visitor: the one that knows the identity, else the one that has to gain it, else the
 // one whose address is proved on both sides to be the same, else a new one.
-func (s *Service) accountOf(ctx context.Context, tx pgx.Tx, v visitor, linkTo uuid.UUID) (uuid.UUID, error) {
-	at := now()
+func (s *Service) accountOf(ctx context.Context, tx pgx.Tx, v visitor, to *settlement) (uuid.UUID, error) {
+	at, linkTo := now(), to.linkTo
+	to.made = false
 	var known uuid.UUID
 	var email string
 	var confirmed bool
@@ -210,7 +223,7 @@ func (s *Service) accountOf(ctx context.Context, tx pgx.Tx, v visitor, linkTo uu
 			return uuid.Nil, err
 		}
 	}
-	return s.newcomer(ctx, tx, v, at)
+	return s.newcomer(ctx, tx, v, to, at)
 }
 
 // welcomeBack renews what is known of a visitor who has an account.
@@ -241,23 +254,22 @@ func (s *Service) join(ctx context.Context, tx pgx.Tx, v visitor, user uuid.UUID
 }
 
 // newcomer makes an account.
-func (s *Service) newcomer(ctx context.Context, tx pgx.Tx, v visitor, at time.Time) (uuid.UUID, error) {
+func (s *Service) newcomer(ctx context.Context, tx pgx.Tx, v visitor, to *settlement, at time.Time) (uuid.UUID, error) {
 	if s.options.DisableSignup {
 		return uuid.Nil, refuse(CodeSignupDisabled, "Signups not allowed for this instance")
 	}
 	if v.email != "" && !v.verified && !s.options.Autoconfirm {
 		return uuid.Nil, unverified(v)
 	}
-	id := uuid.New()
-	app, err := appMetadata(v.provider).text()
-	if err != nil {
-		return uuid.Nil, err
+	if s.hooks.BeforeUserCreated != nil && !to.asked {
+		return uuid.Nil, errAskFirst
 	}
+	id := to.newcomer.ID
 	var confirmedAt *time.Time
 	if v.email != "" {
 		confirmedAt = &at
 	}
-	tag, err := tx.Exec(ctx, insertVisitor, id, optionalText(v.email), confirmedAt, app, v.data, at)
+	tag, err := tx.Exec(ctx, insertVisitor, id, optionalText(v.email), confirmedAt, to.newcomer.AppMetadata, v.data, at)
 	switch {
 	case err != nil:
 		return uuid.Nil, err
@@ -267,6 +279,7 @@ func (s *Service) newcomer(ctx context.Context, tx pgx.Tx, v visitor, at time.Ti
 	case tag.RowsAffected() == 0:
 		return uuid.Nil, errOvertaken
 	}
+	to.made = true
 	_, err = tx.Exec(ctx, insertIdentity, v.subject, id, v.data, v.provider, at)
 	return id, err
 }

@@ -13,14 +13,38 @@ func (o *SignedInElsewhere) URL() string {
 	if o.Session == nil {
 		return withQuery(o.Redirect, url.Values{"code": {o.Code.Reveal()}})
 	}
-	address, _, _ := strings.Cut(o.Redirect, "#")
-	return address + "#" + url.Values{
+	tokens := url.Values{
 		"access_token":  {o.Session.AccessToken.Reveal()},
 		"token_type":    {"bearer"},
 		"expires_in":    {strconv.FormatInt(int64(o.Session.ExpiresIn/time.Second), 10)},
 		"expires_at":    {strconv.FormatInt(o.Session.ExpiresAt.Unix(), 10)},
 		"refresh_token": {o.Session.RefreshToken.Reveal()},
-	}.Encode()
+	}
+	if o.Session.ProviderToken != "" {
+		tokens.Set("provider_token", o.Session.ProviderToken.Reveal())
+	}
+	if o.Session.ProviderRefreshToken != "" {
+		tokens.Set("provider_refresh_token", o.Session.ProviderRefreshToken.Reveal())
+	}
+	return withFragment(o.Redirect, tokens)
+}
+
+// FailureURL is where a refusal is led to: behind the #, and for apps that take codes in the query too.
+func (o *CameBack) FailureURL(what url.Values) string {
+	to := o.Redirect
+	if o.PKCE {
+		to = withQuery(to, what)
+	}
+	return withFragment(to, what)
+}
+
+// withFragment adds parameters behind the #. Apps that keep their own place there find it in front.
+func withFragment(address string, parameters url.Values) string {
+	address, fragment, _ := strings.Cut(address, "#")
+	if fragment != "" {
+		fragment += "&"
+	}
+	return address + "#" + fragment + parameters.Encode()
 }
 
 // withQuery adds parameters to a URL.

@@ -134,14 +134,11 @@ type Callback struct {
 	Browsers []Secret
 }
 
-// CameBack is the outcome of a sign-in at a provider: where it leads, and with a code or a session. Where it leads is
-// known of refusals too.
+// CameBack is the outcome of a sign-in at a provider. Where it leads is known of refusals too.
 type CameBack struct {
-	RedirectTo string
+	SignedInElsewhere
 	// PKCE is set when the app that asked takes a code.
-	PKCE    bool
-	Code    Secret
-	Session *Session
+	PKCE bool
 }
 
 // OAuthRefusal is a provider's own no, by its name of RFC 6749 §4.1.2.1.
@@ -153,7 +150,7 @@ func (e *OAuthRefusal) Error() string { return "the provider refuses: " + e.Name
 
 // ComeBack ends a sign-in at a provider. The outcome is there with an error too.
 func (s *Service) ComeBack(ctx context.Context, caller Caller, in Callback) (*CameBack, error) {
-	out := &CameBack{RedirectTo: s.options.SiteURL}
+	out := &CameBack{SignedInElsewhere: SignedInElsewhere{Redirect: s.options.SiteURL}}
 	user, err := s.comeBack(ctx, caller, in, out)
 	s.event(caller, "oauth", user, err)
 	return out, err
@@ -169,15 +166,15 @@ func (s *Service) comeBack(ctx context.Context, caller Caller, in Callback, out 
 	}
 	var name string
 	var linkTo uuid.UUID
-	err := s.pool.QueryRow(ctx, takeFlow, state.id, oauthLife).Scan(&name, &out.RedirectTo, &linkTo, &out.PKCE)
+	err := s.pool.QueryRow(ctx, takeFlow, state.id, oauthLife).Scan(&name, &out.Redirect, &linkTo, &out.PKCE)
 	if errors.Is(err, pgx.ErrNoRows) {
-		err = s.pool.QueryRow(ctx, returnOfFlow, state.id).Scan(&out.RedirectTo, &out.PKCE)
+		err = s.pool.QueryRow(ctx, returnOfFlow, state.id).Scan(&out.Redirect, &out.PKCE)
 		if err == nil || errors.Is(err, pgx.ErrNoRows) {
 			err = refuse(CodeBadOAuthState, "OAuth state has expired or was used already")
 		}
 	}
 	// It has been checked before, but the list may be another by now.
-	out.RedirectTo = s.redirectTarget(out.RedirectTo)
+	out.Redirect = s.redirectTarget(out.Redirect)
 	if err != nil {
 		return uuid.Nil, err
 	}
@@ -209,6 +206,10 @@ type settlement struct {
 	flow   uuid.UUID
 	linkTo uuid.UUID
 	out    *CameBack
+	// newcomer is the account that is made if there is none yet; asked is set when the hook has let that be.
+	newcomer *User
+	asked    bool
+	made     bool
 }
 
 // settle finds or makes the account of who has proved at a provider who they are, and lets them in.
@@ -225,10 +226,54 @@ func (s *Service) settle(ctx context.Context, caller Caller, p *provider.Provide
 	if err != nil {
 		return uuid.Nil, err
 	}
-	var user uuid.UUID
+	if to.newcomer, err = visitor.preview(now()); err != nil {
+		return uuid.Nil, err
+	}
+	user, err := s.enter(ctx, caller, visitor, &to, access, refresh)
+	if errors.Is(err, errAskFirst) {
+		// The hook may be another server: no transaction waits for it.
+		if err := s.beforeUserCreated(ctx, caller, to.newcomer); err != nil {
+			return uuid.Nil, err
+		}
+		to.asked = true
+		user, err = s.enter(ctx, caller, visitor, &to, access, refresh)
+	}
+	if err != nil {
+		to.out.Code, to.out.Session = "", nil
+		return user, saveFailed("Database error saving new user", err)
+	}
+	if to.made {
+		if err := s.afterUserCreated(ctx, caller, to.newcomer); err != nil {
+			return user, s.withdraw(ctx, to, err)
+		}
+	}
+	if session := to.out.Session; session != nil {
+		if err := s.complete(ctx, caller, session); err != nil {
+			return user, err
+		}
+		session.ProviderToken, session.ProviderRefreshToken = Secret(granted.AccessToken), Secret(granted.RefreshToken)
+	}
+	return user, nil
+}
+
+// withdraw takes back what was to be given, for a reason.
+func (s *Service) withdraw(ctx context.Context, to settlement, reason error) error {
+	session := to.out.Session
+	to.out.Code, to.out.Session = "", nil
+	if session != nil {
+		return s.abandon(ctx, session.ID, reason)
+	}
+	if _, err := s.pool.Exec(ctx, endFlow, to.flow); err != nil {
+		return err
+	}
+	return reason
+}
+
+// enter finds or makes the account of a visitor, and writes a code or a session for it.
+func (s *Service) enter(ctx context.Context, caller Caller, v visitor, to *settlement, access, refresh *string) (user uuid.UUID, err error) {
 	err = s.again(ctx, func(tx pgx.Tx) error {
 		var err error
-		if user, err = s.accountOf(ctx, tx, visitor, to.linkTo); err != nil {
+		if user, err = s.accountOf(ctx, tx, v, to); err != nil {
 			return err
 		}
 		if to.out.PKCE {
@@ -244,14 +289,7 @@ func (s *Service) settle(ctx context.Context, caller Caller, p *provider.Provide
 		to.out.Session, err = s.open(ctx, tx, caller, user, MethodOAuth)
 		return err
 	})
-	if err != nil {
-		to.out.Code, to.out.Session = "", nil
-		return user, saveFailed("Database error saving new user", err)
-	}
-	if to.out.Session != nil {
-		to.out.Session.ProviderToken, to.out.Session.ProviderRefreshToken = Secret(granted.AccessToken), Secret(granted.RefreshToken)
-	}
-	return user, nil
+	return user, err
 }
 
 // providerTokenCell is where the token of a provider waits for the exchange of its flow's code.

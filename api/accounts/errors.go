@@ -90,22 +90,26 @@ func (f *face) report(c echo.Context, p *problem) (errorID string) {
 	return errorID
 }
 
-// failOnSite takes a browser to the site, which tells its user what went wrong. The names are those of RFC 6749 §4.1.2.1.
+// failOnSite takes a browser to the site, which tells its user what went wrong.
 func (f *face) failOnSite(c echo.Context, err error) error {
 	p := translate(err)
 	f.report(c, p)
-	kind := "invalid_request"
+	return c.Redirect(http.StatusSeeOther, f.service.FailureURL(kindOf(p), p.code, p.message))
+}
+
+// kindOf gives the name of RFC 6749 §4.1.2.1 for a refusal.
+func kindOf(p *problem) string {
 	switch {
 	case p.status == http.StatusUnauthorized:
-		kind = "unauthorized_client"
-	case p.status == http.StatusForbidden:
-		kind = "access_denied"
+		return "unauthorized_client"
+	case p.status == http.StatusForbidden, p.status == http.StatusUnprocessableEntity:
+		return "access_denied"
 	case p.status == http.StatusServiceUnavailable, p.status == http.StatusTooManyRequests:
-		kind = "temporarily_unavailable"
+		return "temporarily_unavailable"
 	case p.status >= http.StatusInternalServerError:
-		kind = "server_error"
+		return "server_error"
 	}
-	return c.Redirect(http.StatusSeeOther, f.service.FailureURL(kind, p.code, p.message))
+	return "invalid_request"
 }
 
 // severity is how a failure is logged: an error is for a person to act on, what passes by itself is a warning, and that

@@ -84,13 +84,10 @@ func (f *face) callback(c echo.Context) error {
 		State: value("state"), Code: value("code"), Issuer: value("iss"), User: value("user"),
 		Error: value("error"), ErrorDescription: value("error_description"), Browsers: f.browsers(c),
 	})
-	switch {
-	case err != nil:
-		return leadBack(c, f.refusalReturn(c, out.RedirectTo, err, out.PKCE))
-	case out.PKCE:
-		return leadBack(c, codeReturn(out.RedirectTo, out.Code))
+	if err != nil {
+		return leadBack(c, out.FailureURL(f.refusalValues(c, err)))
 	}
-	return leadBack(c, sessionReturn(out.RedirectTo, out.Session, nil))
+	return leadBack(c, out.URL())
 }
 
 // form reads a body of application/x-www-form-urlencoded.
