@@ -33,6 +33,7 @@ type AccountSettings struct {
 	HookSettings
 	WebAuthnSettings
 	SAMLSettings
+	LinkSettings
 }
 
 // maxTokenLife is a week: what a token says about its user gets old.
@@ -51,6 +52,9 @@ func (s *Settings) checkAccounts() error {
 	}
 	if _, err := s.signingKeys(); err != nil {
 		return &SettingError{"jwt-signing-keys", err.Error()}
+	}
+	if err := s.checkLinks(); err != nil {
+		return err
 	}
 	if err := s.checkMessages(); err != nil {
 		return err
@@ -138,6 +142,8 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 	o.TokenLife, o.ReuseInterval, o.Sessions = s.TokenLife, max(s.ReuseInterval, time.Nanosecond), s.sessionLimits()
 
 	o.EncryptionKeys = s.EncryptionKeys(p.Keys.Secret)
+
+	o.Links = s.links()
 
 	return auth.New(p.DB.Pool(), p.Keys, o), nil
 }

@@ -224,7 +224,7 @@ func (s *Service) verifyFactor(ctx context.Context, caller Caller, p *Principal,
 	if err != nil {
 		return nil, err
 	}
-	accept.forget = codeHits(caller, p.UserID, id)
+	accept.forget = factorHits(caller, p.UserID, id)
 	return s.raise(ctx, caller, p, found.factor, accept)
 }
 

@@ -213,8 +213,9 @@ func status(e *auth.Error) int {
 	case auth.CodeConflict:
 		return http.StatusConflict
 	case auth.CodeWeakPassword, auth.CodeSamePassword, auth.CodeUserAlreadyExists, auth.CodeEmailExists,
-		auth.CodeSignupDisabled, auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled,
-		auth.CodeIdentityAlreadyExists, auth.CodeIdentityNotFound, auth.CodeSingleIdentityNotDeletable, auth.CodeEmailConflictIdentityNotDeletable:
+		auth.CodeSignupDisabled, auth.CodeOTPDisabled, auth.CodePhoneExists, auth.CodeReauthenticationNotValid,
+		auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled, auth.CodeIdentityAlreadyExists,
+		auth.CodeIdentityNotFound, auth.CodeSingleIdentityNotDeletable, auth.CodeEmailConflictIdentityNotDeletable:
 		return http.StatusUnprocessableEntity
 	case auth.CodeOverRequestRateLimit, auth.CodeOverEmailSendRateLimit, auth.CodeOverSMSSendRateLimit,
 		auth.CodeRecoveryCodesLocked:

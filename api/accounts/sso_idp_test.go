@@ -155,8 +155,8 @@ func (idp *identityProvider) form(request *saml.IdpAuthnRequest, who *saml.Sessi
 	return url.Values{"SAMLResponse": {form.SAMLResponse}, "RelayState": {form.RelayState}}
 }
 
-// ask begins a sign-in here.
-func (s *server) ask(body string) string {
+// askSSO begins a sign-in here.
+func (s *server) askSSO(body string) string {
 	s.t.Helper()
 	return s.want(s.call("POST", "/sso", s.keys.AnonKey, body), 200, "").str("url")
 }
