@@ -92,9 +92,7 @@ func (f *face) report(c echo.Context, p *problem) (errorID string) {
 
 // failOnSite takes a browser to the site, which tells its user what went wrong.
 func (f *face) failOnSite(c echo.Context, err error) error {
-	p := translate(err)
-	f.report(c, p)
-	return c.Redirect(http.StatusSeeOther, f.service.FailureURL(kindOf(p), p.code, p.message))
+	return leadBack(c, withQuery(f.service.RedirectTarget(), f.refusalValues(c, err)))
 }
 
 // kindOf gives the name of RFC 6749 §4.1.2.1 for a refusal.

@@ -74,7 +74,7 @@ func (f *face) depart(c echo.Context, linkTo *auth.Principal) error {
 func (f *face) callback(c echo.Context) error {
 	value := c.QueryParam
 	if c.Request().Method == http.MethodPost {
-		form, err := form(c)
+		form, err := readForm(c)
 		if err != nil {
 			return err
 		}
@@ -85,22 +85,9 @@ func (f *face) callback(c echo.Context) error {
 		Error: value("error"), ErrorDescription: value("error_description"), Browsers: f.browsers(c),
 	})
 	if err != nil {
-		return leadBack(c, out.FailureURL(f.refusalValues(c, err)))
+		return leadBack(c, f.refusalReturn(c, out.Redirect, err, out.PKCE))
 	}
-	return leadBack(c, out.URL())
-}
-
-// form reads a body of application/x-www-form-urlencoded.
-func form(c echo.Context) (url.Values, error) {
-	text, err := body(c)
-	if err != nil {
-		return nil, err
-	}
-	values, err := url.ParseQuery(string(text))
-	if err != nil {
-		return nil, &problem{status: http.StatusBadRequest, code: auth.CodeValidationFailed, message: "The form is not well-formed"}
-	}
-	return values, nil
+	return leadBack(c, outcomeReturn(&out.SignedInElsewhere))
 }
 
 // unlinkIdentity answers DELETE /user/identities/{id}.

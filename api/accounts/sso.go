@@ -3,7 +3,6 @@ package accounts
 import (
 	"errors"
 	"net/http"
-	"net/url"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
@@ -89,17 +88,13 @@ func (f *face) finishSSO(c echo.Context) error {
 	case err != nil:
 		return f.failOnSite(c, err)
 	}
-	return c.Redirect(http.StatusFound, out.URL())
+	return c.Redirect(http.StatusFound, outcomeReturn(out))
 }
 
 func (f *face) acceptSSO(c echo.Context) (*auth.SignedInElsewhere, error) {
-	text, err := body(c)
+	form, err := readForm(c)
 	if err != nil {
 		return nil, err
-	}
-	form, err := url.ParseQuery(string(text))
-	if err != nil {
-		return nil, invalid("The form is not well-formed")
 	}
 	return f.service.FinishSSO(c.Request().Context(), f.caller(c), auth.SSOAnswer{
 		Response: form.Get("SAMLResponse"), RelayState: form.Get("RelayState"),
