@@ -191,7 +191,7 @@ func overtaken(err error) bool {
 // one whose address is proved on both sides to be the same, else a new one.
 func (s *Service) accountOf(ctx context.Context, tx pgx.Tx, v visitor, to *settlement) (uuid.UUID, error) {
 	at, linkTo := now(), to.linkTo
-	to.made = false
+	to.made, to.unproved = false, false
 	var known uuid.UUID
 	var email string
 	var confirmed bool
@@ -207,7 +207,8 @@ func (s *Service) accountOf(ctx context.Context, tx pgx.Tx, v visitor, to *settl
 		// Only now somebody has proved to read the address: what else the account has is not known to be theirs.
 		return known, s.join(ctx, tx, v, known, false, at)
 	case err == nil && !confirmed && !s.options.Autoconfirm:
-		return known, unverified(v)
+		to.unproved = true
+		return known, nil
 	case err == nil:
 		return known, s.welcomeBack(ctx, tx, v, known, at)
 	case linkTo != uuid.Nil:
@@ -258,34 +259,27 @@ func (s *Service) newcomer(ctx context.Context, tx pgx.Tx, v visitor, to *settle
 	if s.options.DisableSignup {
 		return uuid.Nil, refuse(CodeSignupDisabled, "Signups not allowed for this instance")
 	}
-	if v.email != "" && !v.verified && !s.options.Autoconfirm {
-		return uuid.Nil, unverified(v)
-	}
 	if s.hooks.BeforeUserCreated != nil && !to.asked {
 		return uuid.Nil, errAskFirst
 	}
 	id := to.newcomer.ID
 	var confirmedAt *time.Time
-	if v.email != "" {
+	if v.verified || v.email != "" && s.options.Autoconfirm {
 		confirmedAt = &at
 	}
+	to.unproved = v.email != "" && confirmedAt == nil
 	tag, err := tx.Exec(ctx, insertVisitor, id, optionalText(v.email), confirmedAt, to.newcomer.AppMetadata, v.data, at)
 	switch {
 	case err != nil:
 		return uuid.Nil, err
 	case tag.RowsAffected() == 0 && !v.verified:
 		// Somebody has the address, and it is not proved that it is the same person.
-		return uuid.Nil, unverified(v)
+		to.unproved = true
+		return uuid.Nil, nil
 	case tag.RowsAffected() == 0:
 		return uuid.Nil, errOvertaken
 	}
 	to.made = true
 	_, err = tx.Exec(ctx, insertIdentity, v.subject, id, v.data, v.provider, at)
 	return id, err
-}
-
-// unverified is the answer to who has an address that the provider does not vouch for. It is the same whether the
-// address is somebody's here or nobody's.
-func unverified(v visitor) *Error {
-	return deny(CodeProviderEmailNeedsVerification, "Unverified email with "+v.provider+". Verify it there, then sign in again")
 }

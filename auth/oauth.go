@@ -210,6 +210,8 @@ type settlement struct {
 	newcomer *User
 	asked    bool
 	made     bool
+	// unproved is set when the address has to be confirmed before anybody gets in, mail when it may be asked for.
+	unproved, mail bool
 }
 
 // settle finds or makes the account of who has proved at a provider who they are, and lets them in.
@@ -229,6 +231,11 @@ func (s *Service) settle(ctx context.Context, caller Caller, p *provider.Provide
 	if to.newcomer, err = visitor.preview(now()); err != nil {
 		return uuid.Nil, err
 	}
+	if visitor.email != "" && !visitor.verified && !s.options.Autoconfirm && to.linkTo == uuid.Nil {
+		if to.mail, err = s.mayAskToConfirm(ctx, caller, visitor); err != nil {
+			return uuid.Nil, err
+		}
+	}
 	user, err := s.enter(ctx, caller, visitor, &to, access, refresh)
 	if errors.Is(err, errAskFirst) {
 		// The hook may be another server: no transaction waits for it.
@@ -246,6 +253,9 @@ func (s *Service) settle(ctx context.Context, caller Caller, p *provider.Provide
 		if err := s.afterUserCreated(ctx, caller, to.newcomer); err != nil {
 			return user, s.withdraw(ctx, to, err)
 		}
+	}
+	if to.unproved {
+		return user, unverified(visitor)
 	}
 	if session := to.out.Session; session != nil {
 		if err := s.complete(ctx, caller, session); err != nil {
@@ -275,6 +285,12 @@ func (s *Service) enter(ctx context.Context, caller Caller, v visitor, to *settl
 		var err error
 		if user, err = s.accountOf(ctx, tx, v, to); err != nil {
 			return err
+		}
+		if to.unproved {
+			if _, err := tx.Exec(ctx, endFlow, to.flow); err != nil || !to.mail {
+				return err
+			}
+			return s.askToConfirm(ctx, tx, user, to.out.Redirect)
 		}
 		if to.out.PKCE {
 			if _, err := tx.Exec(ctx, keepProviderTokens, to.flow, access, refresh); err != nil {

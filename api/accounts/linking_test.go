@@ -120,7 +120,8 @@ func TestNobodyCanWaitInAnAccountForItsOwner(t *testing.T) {
 }
 
 func TestAnAddressThatTheProviderDoesNotVouchForOpensNoAccount(t *testing.T) {
-	v := startWithOpenID(t, nil)
+	mails := &post{}
+	v := startWithOpenID(t, func(o *auth.Options) { o.Outbound = mails })
 	v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":%q,"password":%q,"email_confirm":true}`, victim, goodPassword)), http.StatusOK, "")
 	v.openID.is("one", victim, false)
 	taken := v.browser().signIn("one", "")
@@ -133,6 +134,22 @@ func TestAnAddressThatTheProviderDoesNotVouchForOpensNoAccount(t *testing.T) {
 	if n := v.count(`select count(*) from auth.identities where provider = 'keycloak' and user_id in (select id from auth.users where email = $1)`, victim); n != 0 {
 		t.Error("the identity is linked")
 	}
+	if n := v.count(`select count(*) from auth.sessions`) + v.count(`select count(*) from auth.flow_state`); n != 0 {
+		t.Errorf("there are %d sessions and flows", n)
+	}
+	// Who reads the mail that the new one was sent gets in, and by the provider from then on.
+	v.refusal(v.browser().signIn("two", ""), auth.CodeProviderEmailNeedsVerification)
+	if n := v.count(`select count(*) from auth.users where email = 'free@example.com' and email_confirmed_at is null`); n != 1 {
+		t.Fatalf("there are %d accounts that wait", n)
+	}
+	if mails.sent() != 2 {
+		t.Errorf("%d mails are sent", mails.sent())
+	}
+	link := mails.last(t, auth.MailConfirmation, "free@example.com").Link.Reveal()
+	if _, location := v.browser().get(strings.Replace(link, "http://api.example", v.url, 1)); !strings.Contains(location, "access_token=") {
+		t.Errorf("the mail's link leads to %s", location)
+	}
+	v.browser().session("two")
 }
 
 func TestAProviderWithoutAddressesNeedsTheOperatorsConsent(t *testing.T) {
