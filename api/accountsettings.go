@@ -7,6 +7,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"basalt/auth"
+	"basalt/auth/outgoing"
+	"basalt/auth/sso"
 )
 
 // AccountSettings are the settings of accounts and sessions.
@@ -31,6 +33,7 @@ type AccountSettings struct {
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
 
 	HookSettings
+	OAuthServerSettings
 	WebAuthnSettings
 	SAMLSettings
 	LinkSettings
@@ -74,6 +77,9 @@ func (s *Settings) checkAccounts() error {
 		}
 	}
 	if _, err := s.hooks(); err != nil {
+		return err
+	}
+	if err := s.checkOAuthServer(); err != nil {
 		return err
 	}
 	if err := s.checkSAML(); err != nil {
@@ -130,9 +136,13 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 	if o.Notify, err = s.notices(); err != nil {
 		return nil, err
 	}
+	o.OAuthServer = s.oauthServer()
 	o.Outbound, o.SMSProvider = p.Outbox, s.smsProvider()
 
 	if o.SSO.SAML, err = s.samlProvider(issuer); err != nil {
+		return nil, err
+	}
+	if o.SSO.Client, err = s.outgoingClient(outgoing.Options{Timeout: auth.MetadataPatience, MaxAnswer: sso.MaxMetadata}); err != nil {
 		return nil, err
 	}
 	o.SSO.IdPInitiated = s.SAMLIdPInitiated

@@ -38,7 +38,7 @@ func (s *Service) sendChallenge(ctx context.Context, caller Caller, u *User, f F
 	}
 	notBefore := c.ExpiresAt.Add(-challengeLife - codeInterval)
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		written, err := writeChallenge(ctx, tx, caller, u.ID, c, f, &sealed, &notBefore)
+		written, err := writeChallenge(ctx, tx, caller, u.ID, c, f, &sealed, &notBefore, nil)
 		switch {
 		case err != nil:
 			return err

@@ -51,7 +51,7 @@ func linkKind(name string) (tokenKind, Verification, bool) {
 
 // GenerateLink makes a link without mailing it.
 func (s *Service) GenerateLink(ctx context.Context, caller Caller, in LinkRequest) (*GeneratedLink, error) {
-	out, err := s.generateLink(ctx, in)
+	out, err := s.generateLink(ctx, caller, in)
 	id := uuid.Nil
 	if err == nil {
 		id = out.User.ID
@@ -60,7 +60,7 @@ func (s *Service) GenerateLink(ctx context.Context, caller Caller, in LinkReques
 	return out, err
 }
 
-func (s *Service) generateLink(ctx context.Context, in LinkRequest) (*GeneratedLink, error) {
+func (s *Service) generateLink(ctx context.Context, caller Caller, in LinkRequest) (*GeneratedLink, error) {
 	if _, _, known := linkKind(in.Type); !known {
 		return nil, refuse(CodeValidationFailed, "Invalid email action link type requested: it is one of signup, invite, magiclink, recovery, email_change_current, email_change_new")
 	}
@@ -95,7 +95,7 @@ func (s *Service) generateLink(ctx context.Context, in LinkRequest) (*GeneratedL
 			return nil, err
 		}
 		d.hash = hash
-		out, err := s.linkToNew(ctx, d, in)
+		out, err := s.linkToNew(ctx, caller, d, in)
 		if !errors.Is(err, errTaken) {
 			return out, err
 		}
@@ -125,20 +125,24 @@ func (s *Service) generated(user *User, token oneTime, in LinkRequest) *Generate
 	}
 }
 
-func (s *Service) linkToNew(ctx context.Context, d draft, in LinkRequest) (*GeneratedLink, error) {
+func (s *Service) linkToNew(ctx context.Context, caller Caller, d draft, in LinkRequest) (*GeneratedLink, error) {
+	at := now()
+	if err := s.beforeUserCreated(ctx, caller, d.preview(at)); err != nil {
+		return nil, err
+	}
 	token, err := s.newOneTime(tokenConfirmation, d.address(), false)
 	if err != nil {
 		return nil, err
 	}
 	var user *User
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		user, err = s.insertWithToken(ctx, tx, d, in.Type == "invite", token, now())
+		user, err = s.insertWithToken(ctx, tx, d, in.Type == "invite", token, at)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.generated(user, token, in), nil
+	return s.generated(user, token, in), s.afterUserCreated(ctx, caller, user)
 }
 
 // linkTo makes a link to an account that there is.

@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 )
 
 // Invite is whom an administrator asks to join.
@@ -59,11 +58,7 @@ func (s *Service) invite(ctx context.Context, caller Caller, in Invite) (*User, 
 		if err != nil {
 			return nil, err
 		}
-		var u *User
-		err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-			u, err = s.enrol(ctx, tx, d, m, tokenConfirmation, email, now())
-			return err
-		})
+		u, err := s.enrol(ctx, caller, d, m, tokenConfirmation)
 		if !errors.Is(err, errTaken) {
 			return u, err
 		}

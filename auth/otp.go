@@ -62,7 +62,7 @@ func (s *Service) sendOTP(ctx context.Context, caller Caller, in OTP) (uuid.UUID
 				return err
 			}
 			id = d.id
-			if err = s.enrolAndSend(ctx, d, address, in.Channel, back); !errors.Is(err, errTaken) {
+			if err = s.enrolAndSend(ctx, caller, d, in.Channel, back); !errors.Is(err, errTaken) {
 				return err
 			}
 			user, err = s.find(ctx, address)
@@ -158,35 +158,46 @@ func (s *Service) sendMessage(ctx context.Context, m message, kind tokenKind, ad
 }
 
 // enrolAndSend makes an account for an address and sends its first link or code.
-func (s *Service) enrolAndSend(ctx context.Context, d draft, address, channel string, back wayBack) error {
+func (s *Service) enrolAndSend(ctx context.Context, caller Caller, d draft, channel string, back wayBack) error {
 	m := message{kind: MailConfirmation, purpose: VerifySignUp, back: back, channel: channel}
 	kind := tokenConfirmation
 	if s.options.Autoconfirm {
 		m.kind, m.purpose, kind = MailMagicLink, VerifyMagicLink, tokenRecovery
 	}
-	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		_, err := s.enrol(ctx, tx, d, m, kind, address, now())
-		return err
-	})
+	_, err := s.enrol(ctx, caller, d, m, kind)
+	return err
 }
 
 // errTaken is an account that was not made because another one came first.
 var errTaken = errors.New("the address is taken")
 
-// enrol writes an account without a password, and the message to it, in a transaction.
-func (s *Service) enrol(ctx context.Context, tx pgx.Tx, d draft, m message, kind tokenKind, address string, at time.Time) (*User, error) {
+// enrol writes an account without a password, and the message to it.
+func (s *Service) enrol(ctx context.Context, caller Caller, d draft, m message, kind tokenKind) (*User, error) {
+	at := now()
+	if err := s.beforeUserCreated(ctx, caller, d.preview(at)); err != nil {
+		return nil, err
+	}
 	var err error
-	if m.token, err = s.newOneTime(kind, address, m.back.challenge.asked()); err != nil {
+	if m.token, err = s.newOneTime(kind, d.address(), m.back.challenge.asked()); err != nil {
 		return nil, err
 	}
-	if m.to, err = s.insertWithToken(ctx, tx, d, m.kind == MailInvite, m.token, at); err != nil {
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if m.to, err = s.insertWithToken(ctx, tx, d, m.kind == MailInvite, m.token, at); err != nil {
+			return err
+		}
+		batch := &pgx.Batch{}
+		if err := s.queueMessage(batch, m, at); err != nil {
+			return err
+		}
+		return tx.SendBatch(ctx, batch).Close()
+	})
+	switch {
+	case errors.Is(err, errTaken):
 		return nil, err
+	case err != nil:
+		return nil, saveFailed("Database error saving new user", err)
 	}
-	batch := &pgx.Batch{}
-	if err := s.queueMessage(batch, m, at); err != nil {
-		return nil, err
-	}
-	return m.to, saveFailed("Error sending confirmation message", tx.SendBatch(ctx, batch).Close())
+	return m.to, s.afterUserCreated(ctx, caller, m.to)
 }
 
 // insertWithToken writes an account and the token that it is confirmed by. The error is errTaken when it was not made.

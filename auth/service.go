@@ -61,6 +61,8 @@ type Options struct {
 	Links LinkOptions
 	// Sessions are how long sessions last; the zero value lets them last until they are ended.
 	Sessions SessionLimits
+	// OAuthServer lets third parties have this project's users sign in at them.
+	OAuthServer OAuthServer
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
 	// Passkeys lets users sign in with passkeys.
@@ -123,7 +125,7 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		o.ReuseInterval = defaultReuseInterval
 	}
 	if o.SSO.Client == nil {
-		o.SSO.Client = outgoing.New(outgoing.Options{MaxAnswer: sso.MaxMetadata, Timeout: metadataPatience})
+		o.SSO.Client = outgoing.New(outgoing.Options{MaxAnswer: sso.MaxMetadata, Timeout: MetadataPatience})
 	}
 	if o.Factors == nil {
 		o.Factors = DefaultFactors()

@@ -226,6 +226,7 @@ func (s *Service) signUpUnconfirmed(ctx context.Context, caller Caller, d draft,
 		if user, err = s.remind(ctx, caller, d, m, at); err != nil {
 			return nil, err
 		}
+		return &SignedUp{User: user}, nil
 	}
 	if err := s.afterUserCreated(ctx, caller, user); err != nil {
 		return nil, err

@@ -75,7 +75,10 @@ func (s *Service) verify(ctx context.Context, caller Caller, in Verify) (*Verifi
 		return nil, used.user, saveFailed("Database error updating user", err)
 	}
 	s.forgive(ctx, guesses)
-	return out, used.user, nil
+	if out.Session != nil {
+		err = s.complete(ctx, caller, out.Session)
+	}
+	return out, used.user, err
 }
 
 // guessing is what is counted of codes that are tried.
@@ -119,11 +122,11 @@ func (s *Service) readVerify(caller Caller, in Verify) (p proof, kinds []tokenKi
 	if refusal != nil {
 		return p, nil, g, refusal
 	}
-	g.hits = codeHits(caller, g.address)
+	g.hits = otpHits(caller, g.address)
 	return proof{hashes: s.storedCode(g.address, code), typed: true}, kinds, g, nil
 }
 
-func codeHits(caller Caller, of string) []limit.Hit {
+func otpHits(caller Caller, of string) []limit.Hit {
 	return []limit.Hit{
 		{Rule: codeRule(), Of: caller.network() + " " + of},
 		{Rule: codeSiegeRule(), Of: of},

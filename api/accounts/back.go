@@ -31,11 +31,11 @@ func withFragment(to string, values url.Values) string {
 // withQuery adds to the query of a URL.
 func withQuery(to string, values url.Values) string {
 	address, fragment, found := strings.Cut(to, "#")
-	divider := "?"
 	if strings.Contains(address, "?") {
-		divider = "&"
+		address += "&" + values.Encode()
+	} else {
+		address += "?" + values.Encode()
 	}
-	address = strings.TrimRight(address, "?&") + divider + values.Encode()
 	if found {
 		address += "#" + fragment
 	}
@@ -63,14 +63,6 @@ func sessionReturn(to string, session *auth.Session, more url.Values) string {
 	return withFragment(to, values)
 }
 
-// outcomeReturn is where the outcome of a sign-in at another server is led to.
-func outcomeReturn(out *auth.SignedInElsewhere) string {
-	if out.Session == nil {
-		return codeReturn(out.Redirect, out.Code)
-	}
-	return sessionReturn(out.Redirect, out.Session, nil)
-}
-
 // codeReturn is where a code is led to.
 func codeReturn(to string, code auth.Secret) string {
 	return withQuery(to, url.Values{"code": {code.Reveal()}})
@@ -78,22 +70,31 @@ func codeReturn(to string, code auth.Secret) string {
 
 // refusalReturn is where a refusal is led to: in the fragment, and for apps that take codes in the query too.
 func (f *face) refusalReturn(c echo.Context, to string, err error, pkce bool) string {
-	values := f.refusalValues(c, err)
+	p := translate(err)
+	values := url.Values{"error": {oauthError(p.status)}, "error_code": {string(p.code)}, "error_description": {p.message}}
+	var refusal *auth.OAuthRefusal
+	if errors.As(err, &refusal) {
+		values = url.Values{"error": {short(refusal.Name)}, "error_description": {short(refusal.Description)}}
+	} else {
+		f.report(c, p)
+	}
 	if pkce {
 		to = withQuery(to, values)
 	}
 	return withFragment(to, values)
 }
 
-// refusalValues tell an app why somebody comes back without a session. The names are those of RFC 6749 §4.1.2.1.
-func (f *face) refusalValues(c echo.Context, err error) url.Values {
-	var refusal *auth.OAuthRefusal
-	if errors.As(err, &refusal) {
-		return url.Values{"error": {short(refusal.Name)}, "error_description": {short(refusal.Description)}}
+// oauthError is a status by the names of RFC 6749 §4.1.2.1.
+func oauthError(status int) string {
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusUnprocessableEntity:
+		return "access_denied"
+	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests, status == http.StatusGatewayTimeout:
+		return "temporarily_unavailable"
+	case status >= http.StatusInternalServerError:
+		return "server_error"
 	}
-	p := translate(err)
-	f.report(c, p)
-	return url.Values{"error": {kindOf(p)}, "error_code": {string(p.code)}, "error_description": {p.message}}
+	return "invalid_request"
 }
 
 const maxRefusal = 512

@@ -90,26 +90,6 @@ func (f *face) report(c echo.Context, p *problem) (errorID string) {
 	return errorID
 }
 
-// failOnSite takes a browser to the site, which tells its user what went wrong.
-func (f *face) failOnSite(c echo.Context, err error) error {
-	return leadBack(c, withQuery(f.service.RedirectTarget(), f.refusalValues(c, err)))
-}
-
-// kindOf gives the name of RFC 6749 §4.1.2.1 for a refusal.
-func kindOf(p *problem) string {
-	switch {
-	case p.status == http.StatusUnauthorized:
-		return "unauthorized_client"
-	case p.status == http.StatusForbidden, p.status == http.StatusUnprocessableEntity:
-		return "access_denied"
-	case p.status == http.StatusServiceUnavailable, p.status == http.StatusTooManyRequests:
-		return "temporarily_unavailable"
-	case p.status >= http.StatusInternalServerError:
-		return "server_error"
-	}
-	return "invalid_request"
-}
-
 // severity is how a failure is logged: an error is for a person to act on, what passes by itself is a warning, and that
 // a client has left is neither.
 func severity(p *problem) zerolog.Level {
@@ -206,7 +186,8 @@ func status(e *auth.Error) int {
 		return http.StatusUnauthorized
 	case auth.CodeNotAdmin, auth.CodeSessionNotFound:
 		return http.StatusForbidden
-	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound, auth.CodeFactorNotFound, auth.CodeManualLinkingDisabled:
+	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound, auth.CodeFactorNotFound, auth.CodeManualLinkingDisabled,
+		auth.CodeOAuthClientNotFound, auth.CodeOAuthAuthorizationNotFound, auth.CodeOAuthConsentNotFound:
 		return http.StatusNotFound
 	case auth.CodeConflict:
 		return http.StatusConflict

@@ -33,8 +33,8 @@ func TestAnAddressIsMailedOnceAMinute(t *testing.T) {
 		{"a number", "/otp", `{"phone":"4915123456789"}`, "over_sms_send_rate_limit"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s.want(s.ask(tc.path, "%s", tc.body), 200, "")
-			a := s.want(s.ask(tc.path, "%s", tc.body), 429, tc.code)
+			s.want(s.say(tc.path, "%s", tc.body), 200, "")
+			a := s.want(s.say(tc.path, "%s", tc.body), 429, tc.code)
 			if !said.MatchString(a.str("msg")) || a.header.Get("Retry-After") == "" {
 				t.Errorf("the refusal is %s", a.text)
 			}
@@ -43,8 +43,8 @@ func TestAnAddressIsMailedOnceAMinute(t *testing.T) {
 	if n := len(p.mails); n != 3 {
 		t.Errorf("%d mails are sent", n)
 	}
-	s.want(s.ask("/signup", `{"email":"signed@example.com","password":%q}`, goodPassword), 200, "")
-	s.want(s.ask("/resend", `{"type":"signup","email":"signed@example.com"}`), 429, "over_email_send_rate_limit")
+	s.want(s.say("/signup", `{"email":"signed@example.com","password":%q}`, goodPassword), 200, "")
+	s.want(s.say("/resend", `{"type":"signup","email":"signed@example.com"}`), 429, "over_email_send_rate_limit")
 	s.want(s.call("POST", "/recover", s.keys.ServiceKey.Reveal(), `{"email":"known@example.com"}`), 200, "")
 }
 
@@ -52,21 +52,21 @@ func TestAProjectSendsNoMoreThanItsQuota(t *testing.T) {
 	o := linkOptions()
 	o.LimitsOff, o.Links.MailQuota, o.Links.SMSQuota = false, 3, 1
 	s, p := mailing(t, o)
-	s.want(s.ask("/otp", `{"email":"a@example.com"}`), 200, "")
-	s.want(s.ask("/otp", `{"email":"a@example.com"}`), 429, "over_email_send_rate_limit")
-	s.want(s.ask("/recover", `{"email":"unknown@example.com"}`), 200, "")
-	s.want(s.ask("/signup", `{"email":"b@example.com","password":%q}`, goodPassword), 200, "")
+	s.want(s.say("/otp", `{"email":"a@example.com"}`), 200, "")
+	s.want(s.say("/otp", `{"email":"a@example.com"}`), 429, "over_email_send_rate_limit")
+	s.want(s.say("/recover", `{"email":"unknown@example.com"}`), 200, "")
+	s.want(s.say("/signup", `{"email":"b@example.com","password":%q}`, goodPassword), 200, "")
 	for _, ask := range []struct{ path, body string }{
 		{"/otp", `{"email":"c@example.com"}`}, {"/recover", `{"email":"d@example.com"}`}, {"/resend", `{"type":"signup","email":"e@example.com"}`},
 		{"/signup", `{"email":"f@example.com","password":"Secret-pass-1"}`},
 	} {
-		a := s.want(s.ask(ask.path, "%s", ask.body), 429, "over_email_send_rate_limit")
+		a := s.want(s.say(ask.path, "%s", ask.body), 429, "over_email_send_rate_limit")
 		if a.str("msg") != "email rate limit exceeded" || a.header.Get("Retry-After") == "" {
 			t.Errorf("%s is refused by %s", ask.path, a.text)
 		}
 	}
-	s.want(s.ask("/otp", `{"phone":"4915123456789"}`), 200, "")
-	s.want(s.ask("/otp", `{"phone":"4915123456780"}`), 429, "over_sms_send_rate_limit")
+	s.want(s.say("/otp", `{"phone":"4915123456789"}`), 200, "")
+	s.want(s.say("/otp", `{"phone":"4915123456780"}`), 429, "over_sms_send_rate_limit")
 	if p.sent() != 3 {
 		t.Errorf("%d messages are sent", p.sent())
 	}
@@ -82,11 +82,11 @@ func TestCodesAreGuessedAtAFewTimesOnly(t *testing.T) {
 	o.LimitsOff = false
 	s, p := mailing(t, o)
 	second := startOver(t, s.db, o)
-	s.want(s.ask("/otp", `{"email":"a@example.com"}`), 200, "")
+	s.want(s.say("/otp", `{"email":"a@example.com"}`), 200, "")
 	first := p.last(t, auth.MailConfirmation, "a@example.com")
 	session := s.want(s.verifyFrom("192.0.2.1", "a@example.com", first.Token), 200, "")
 	s.db.Exec(t, `delete from basalt.rate_limits`)
-	s.want(s.ask("/otp", `{"email":"a@example.com"}`), 200, "")
+	s.want(s.say("/otp", `{"email":"a@example.com"}`), 200, "")
 	m := p.last(t, auth.MailMagicLink, "a@example.com")
 	guesses := 0
 	for i := range 12 {
@@ -111,7 +111,7 @@ func TestCodesAreGuessedAtAFewTimesOnly(t *testing.T) {
 	s.want(s.verifyFrom("192.0.2.1", "a@example.com", m.Token), 200, "")
 	s.want(s.call("GET", "/user", session.str("access_token"), ""), 200, "")
 	s.db.Exec(t, `delete from basalt.rate_limits where key not like 'code%'`)
-	s.want(s.ask("/otp", `{"email":"a@example.com"}`), 200, "")
+	s.want(s.say("/otp", `{"email":"a@example.com"}`), 200, "")
 	m = p.last(t, auth.MailMagicLink, "a@example.com")
 	for i := range 8 {
 		s.verifyFrom(fmt.Sprintf("198.51.100.%d", i), "a@example.com", wrong(m.Token))
@@ -133,7 +133,7 @@ func TestANetworkAsksAndVerifiesAFewTimesOnly(t *testing.T) {
 		if i == 30 {
 			status, code = 429, "over_request_rate_limit"
 		}
-		s.want(s.ask("/recover", `{"email":"a%d@example.com"}`, i), status, code)
+		s.want(s.say("/recover", `{"email":"a%d@example.com"}`, i), status, code)
 		if i == 30 {
 			s.want(s.verifyHash("email", auth.Secret(strings.Repeat("a", 64))), status, code)
 		} else {
@@ -151,7 +151,7 @@ func TestAnswersLeaveAtTheirTime(t *testing.T) {
 	for _, email := range []string{"known@example.com", "unknown@example.com"} {
 		for _, path := range []string{"/recover", "/otp"} {
 			began := time.Now()
-			s.want(s.ask(path, `{"email":%q}`, email), 200, "")
+			s.want(s.say(path, `{"email":%q}`, email), 200, "")
 			if took := time.Since(began); took < o.Links.AnswerTime {
 				t.Errorf("%s is answered within %v", path, took)
 			}

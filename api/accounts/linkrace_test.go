@@ -58,7 +58,7 @@ func TestATokenIsUsedOnceByManyAtTheSameMoment(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			for range 3 {
 				email := address()
-				s.want(s.ask("/otp", `{"email":%q}`, email), 200, "")
+				s.want(s.say("/otp", `{"email":%q}`, email), 200, "")
 				m := p.last(t, auth.MailConfirmation, email)
 				counts := atOnce(20, func(i int) answer { return tc.use(m, i) })
 				if counts[tc.right] != 1 || counts[http.StatusForbidden] != 19 {
@@ -76,7 +76,7 @@ func TestATextedCodeAndANonceAreUsedOnce(t *testing.T) {
 	o := linkOptions()
 	o.Links.Reauthentication = true
 	s, p := mailing(t, o)
-	s.want(s.ask("/otp", `{"phone":"4915123456789"}`), 200, "")
+	s.want(s.say("/otp", `{"phone":"4915123456789"}`), 200, "")
 	code := p.text(t, "4915123456789").Code
 	if counts := atOnce(20, func(int) answer { return s.verifyText("sms", "4915123456789", code) }); counts[200] != 1 || counts[403] != 19 {
 		t.Errorf("the answers to a code are %v", counts)
@@ -119,7 +119,7 @@ func TestAnAccountIsConfirmedAndDeletedAtTheSameMoment(t *testing.T) {
 	s, p := mailing(t, linkOptions())
 	for i := range 10 {
 		email := address()
-		s.want(s.ask("/otp", `{"email":%q}`, email), 200, "")
+		s.want(s.say("/otp", `{"email":%q}`, email), 200, "")
 		m := p.last(t, auth.MailConfirmation, email)
 		soft := i%2 == 0
 		counts := atOnce(8, func(i int) answer {
@@ -143,14 +143,14 @@ func TestAnAccountIsConfirmedAndDeletedAtTheSameMoment(t *testing.T) {
 func TestMessagesAreAskedForAtTheSameMoment(t *testing.T) {
 	s, p := mailing(t, linkOptions())
 	email := address()
-	s.want(s.ask("/signup", `{"email":%q,"password":%q}`, email, goodPassword), 200, "")
+	s.want(s.say("/signup", `{"email":%q,"password":%q}`, email, goodPassword), 200, "")
 	for _, body := range []string{`/resend {"type":"signup","email":%q}`, `/otp {"email":%q}`, `/recover {"email":%q}`, `/otp {"email":"new-%s"}`} {
 		var path, format string
 		if _, err := fmt.Sscanf(body, "%s", &path); err != nil {
 			t.Fatal(err)
 		}
 		format = body[len(path)+1:]
-		if counts := atOnce(12, func(int) answer { return s.ask(path, format, email) }); counts[200] != 12 {
+		if counts := atOnce(12, func(int) answer { return s.say(path, format, email) }); counts[200] != 12 {
 			t.Errorf("%s is answered %v", path, counts)
 		}
 	}
@@ -176,7 +176,7 @@ func TestOneOfManyGetsTheMail(t *testing.T) {
 	o := linkOptions()
 	o.LimitsOff = false
 	s, p := mailing(t, o)
-	if counts := atOnce(15, func(int) answer { return s.ask("/otp", `{"email":"a@example.com"}`) }); counts[200] != 1 || counts[429] != 14 {
+	if counts := atOnce(15, func(int) answer { return s.say("/otp", `{"email":"a@example.com"}`) }); counts[200] != 1 || counts[429] != 14 {
 		t.Errorf("the answers are %v", counts)
 	}
 	if p.sent() != 1 {

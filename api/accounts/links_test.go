@@ -92,7 +92,7 @@ func mailing(t *testing.T, o auth.Options) (*server, *post) {
 	return start(t, o), p
 }
 
-func (s *server) ask(path, body string, args ...any) answer {
+func (s *server) say(path, body string, args ...any) answer {
 	s.t.Helper()
 	return s.call("POST", path, s.keys.AnonKey, fmt.Sprintf(body, args...))
 }
@@ -100,17 +100,17 @@ func (s *server) ask(path, body string, args ...any) answer {
 // verifyCode brings a code back.
 func (s *server) verifyCode(kind, email string, code auth.Secret) answer {
 	s.t.Helper()
-	return s.ask("/verify", `{"type":%q,"email":%q,"token":%q}`, kind, email, code.Reveal())
+	return s.say("/verify", `{"type":%q,"email":%q,"token":%q}`, kind, email, code.Reveal())
 }
 
 func (s *server) verifyText(kind, phone string, code auth.Secret) answer {
 	s.t.Helper()
-	return s.ask("/verify", `{"type":%q,"phone":%q,"token":%q}`, kind, phone, code.Reveal())
+	return s.say("/verify", `{"type":%q,"phone":%q,"token":%q}`, kind, phone, code.Reveal())
 }
 
 func (s *server) verifyHash(kind string, hash auth.Secret) answer {
 	s.t.Helper()
-	return s.ask("/verify", `{"type":%q,"token_hash":%q}`, kind, hash.Reveal())
+	return s.say("/verify", `{"type":%q,"token_hash":%q}`, kind, hash.Reveal())
 }
 
 // follow opens a link as a browser does, without going where it leads.
@@ -161,7 +161,7 @@ func (s *server) led(a answer) (target string, query, fragment url.Values) {
 
 func TestACodeMakesAnAccountAndLetsItsUserInOnce(t *testing.T) {
 	s, p := mailing(t, linkOptions())
-	a := s.want(s.ask("/otp", `{"email":" Ann@Example.com ","data":{"name":"Ann"}}`), 200, "")
+	a := s.want(s.say("/otp", `{"email":" Ann@Example.com ","data":{"name":"Ann"}}`), 200, "")
 	if a.text != "{}\n" && a.text != "{}" {
 		t.Errorf("the answer is %s", a.text)
 	}
@@ -187,7 +187,7 @@ func TestACodeMakesAnAccountAndLetsItsUserInOnce(t *testing.T) {
 	s.want(s.verifyCode("email", "ann@example.com", m.Token), 403, "otp_expired")
 	s.want(s.verifyHash("email", m.TokenHash), 403, "otp_expired")
 
-	s.want(s.ask("/magiclink", `{"email":"ann@example.com"}`), 200, "")
+	s.want(s.say("/magiclink", `{"email":"ann@example.com"}`), 200, "")
 	m = p.last(t, auth.MailMagicLink, "ann@example.com")
 	s.want(s.verifyHash("signup", m.TokenHash), 403, "otp_expired")
 	again := s.want(s.verifyHash("magiclink", m.TokenHash), 200, "")
@@ -210,7 +210,7 @@ func TestSignUpIsConfirmedByItsLink(t *testing.T) {
 	}
 	o.RedirectURLs = []auth.RedirectPattern{pattern}
 	s, p := mailing(t, o)
-	s.want(s.ask("/signup?redirect_to="+url.QueryEscape("https://app.example/welcome?a=b"), `{"email":"a@example.com","password":%q}`, goodPassword), 200, "")
+	s.want(s.say("/signup?redirect_to="+url.QueryEscape("https://app.example/welcome?a=b"), `{"email":"a@example.com","password":%q}`, goodPassword), 200, "")
 	m := p.last(t, auth.MailConfirmation, "a@example.com")
 	s.want(s.signIn("a@example.com", goodPassword), 400, "email_not_confirmed")
 	a := s.follow(m.Link)
@@ -246,16 +246,16 @@ func TestALinkEndsInACodeForTheAppThatAskedForIt(t *testing.T) {
 		ask          func(*server) answer
 	}{
 		{"a sign-up", "email/signup", auth.MailConfirmation, func(s *server) answer {
-			return s.ask("/signup", `{"email":"new@example.com","password":"Secret-pass-1",%s}`, challenge)
+			return s.say("/signup", `{"email":"new@example.com","password":"Secret-pass-1",%s}`, challenge)
 		}},
 		{"a first magic link", "email/signup", auth.MailConfirmation, func(s *server) answer {
-			return s.ask("/otp", `{"email":"new@example.com",%s}`, challenge)
+			return s.say("/otp", `{"email":"new@example.com",%s}`, challenge)
 		}},
 		{"a recovery", "recovery", auth.MailRecovery, func(s *server) answer {
-			return s.ask("/recover", `{"email":"old@example.com",%s}`, challenge)
+			return s.say("/recover", `{"email":"old@example.com",%s}`, challenge)
 		}},
 		{"a magic link", "magiclink", auth.MailMagicLink, func(s *server) answer {
-			return s.ask("/otp", `{"email":"old@example.com",%s}`, challenge)
+			return s.say("/otp", `{"email":"old@example.com",%s}`, challenge)
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -291,19 +291,19 @@ func TestALinkEndsInACodeForTheAppThatAskedForIt(t *testing.T) {
 
 func TestTheCodeBesideALinkForAnAppGivesASession(t *testing.T) {
 	s, p := mailing(t, linkOptions())
-	s.want(s.ask("/otp", `{"email":"a@example.com","code_challenge":%q,"code_challenge_method":"s256"}`, strings.Repeat("a", 43)), 200, "")
+	s.want(s.say("/otp", `{"email":"a@example.com","code_challenge":%q,"code_challenge_method":"s256"}`, strings.Repeat("a", 43)), 200, "")
 	s.want(s.verifyCode("email", "a@example.com", p.mails[0].Token), 200, "")
-	s.want(s.ask("/otp", `{"email":"a@example.com","code_challenge":%q,"code_challenge_method":"s256"}`, strings.Repeat("a", 43)), 200, "")
+	s.want(s.say("/otp", `{"email":"a@example.com","code_challenge":%q,"code_challenge_method":"s256"}`, strings.Repeat("a", 43)), 200, "")
 	s.want(s.verifyHash("email", p.mails[1].TokenHash), 200, "")
-	s.want(s.ask("/otp", `{"email":"a@example.com","code_challenge":"short","code_challenge_method":"s256"}`), 400, "validation_failed")
+	s.want(s.say("/otp", `{"email":"a@example.com","code_challenge":"short","code_challenge_method":"s256"}`), 400, "validation_failed")
 }
 
 func TestARecoveredPasswordMakesAllOtherTokensVoid(t *testing.T) {
 	s, p := mailing(t, linkOptions())
 	s.want(s.admin("POST", "/users", `{"email":"a@example.com","password":"Secret-pass-1","email_confirm":true}`), 200, "")
-	s.want(s.ask("/recover", `{"email":"a@example.com"}`), 200, "")
+	s.want(s.say("/recover", `{"email":"a@example.com"}`), 200, "")
 	session := s.want(s.verifyCode("recovery", "a@example.com", p.last(t, auth.MailRecovery, "a@example.com").Token), 200, "")
-	s.want(s.ask("/otp", `{"email":"a@example.com"}`), 200, "")
+	s.want(s.say("/otp", `{"email":"a@example.com"}`), 200, "")
 	link := p.last(t, auth.MailMagicLink, "a@example.com")
 	s.want(s.call("PUT", "/user", session.str("access_token"), `{"password":"Another-pass-1"}`), 200, "")
 	s.want(s.verifyHash("magiclink", link.TokenHash), 403, "otp_expired")
@@ -316,8 +316,8 @@ func TestASignInByMailDropsAPasswordThatNobodyConfirmed(t *testing.T) {
 	for _, path := range []string{"/otp", "/recover"} {
 		t.Run(path, func(t *testing.T) {
 			s, p := mailing(t, linkOptions())
-			s.want(s.ask("/signup", `{"email":"victim@example.com","password":"Attacker-pass-1"}`), 200, "")
-			s.want(s.ask(path, `{"email":"victim@example.com"}`), 200, "")
+			s.want(s.say("/signup", `{"email":"victim@example.com","password":"Attacker-pass-1"}`), 200, "")
+			s.want(s.say(path, `{"email":"victim@example.com"}`), 200, "")
 			first, second := p.mails[0], p.mails[1]
 			s.want(s.verifyCode("email", "victim@example.com", second.Token), 200, "")
 			s.want(s.signIn("victim@example.com", "Attacker-pass-1"), 400, "invalid_credentials")
@@ -338,9 +338,9 @@ func TestWhatIsAskedOfAnUnknownAddressShowsNothing(t *testing.T) {
 		{"/verify", `{"type":"email","token":"000000","email":%q}`},
 		{"/verify", `{"type":"recovery","token":"000000","email":%q}`},
 	} {
-		known := s.ask(ask.path, ask.body, "known@example.com")
+		known := s.say(ask.path, ask.body, "known@example.com")
 		calls := p.calls
-		unknown := s.ask(ask.path, ask.body, address())
+		unknown := s.say(ask.path, ask.body, address())
 		if known.status != unknown.status || known.text != unknown.text {
 			t.Errorf("%s: the known address is answered %d %s, the unknown one %d %s", ask.path, known.status, known.text, unknown.status, unknown.text)
 		}
@@ -348,7 +348,7 @@ func TestWhatIsAskedOfAnUnknownAddressShowsNothing(t *testing.T) {
 			t.Errorf("%s: no mail is queued, not even to nobody, for an unknown address", ask.path)
 		}
 	}
-	s.want(s.ask("/otp", `{"email":"unknown@example.com","create_user":false}`), 422, "otp_disabled")
+	s.want(s.say("/otp", `{"email":"unknown@example.com","create_user":false}`), 422, "otp_disabled")
 	if n := s.count(`select count(*) from auth.users where email = 'unknown@example.com'`); n != 0 {
 		t.Error("the account was made")
 	}
@@ -360,7 +360,7 @@ func TestTokensEnd(t *testing.T) {
 		s.db.Exec(t, fmt.Sprintf(`update auth.one_time_tokens set created_at = created_at - interval '%s'`, by))
 	}
 	fresh := func() auth.Mail {
-		s.want(s.ask("/otp", `{"email":"a@example.com"}`), 200, "")
+		s.want(s.say("/otp", `{"email":"a@example.com"}`), 200, "")
 		return p.mails[len(p.mails)-1]
 	}
 	m := fresh()
@@ -409,14 +409,14 @@ func TestVerifyRefusesWhatItCannotRead(t *testing.T) {
 		{"what the database holds", `{"type":"email","token_hash":"` + strings.Repeat("ab", 32) + `"}`, "otp_expired", 403},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s.want(s.ask("/verify", "%s", tc.body), tc.status, tc.code)
+			s.want(s.say("/verify", "%s", tc.body), tc.status, tc.code)
 		})
 	}
 }
 
 func TestWhatTheDatabaseHoldsIsNoToken(t *testing.T) {
 	s, p := mailing(t, linkOptions())
-	s.want(s.ask("/otp", `{"email":"a@example.com"}`), 200, "")
+	s.want(s.say("/otp", `{"email":"a@example.com"}`), 200, "")
 	var stored string
 	if err := s.db.Pool.QueryRow(t.Context(), `select token_hash from auth.one_time_tokens`).Scan(&stored); err != nil {
 		t.Fatal(err)
@@ -427,7 +427,7 @@ func TestWhatTheDatabaseHoldsIsNoToken(t *testing.T) {
 
 func TestLookingAtALinkDoesNotUseItUp(t *testing.T) {
 	s, p := mailing(t, linkOptions())
-	s.want(s.ask("/otp", `{"email":"a@example.com"}`), 200, "")
+	s.want(s.say("/otp", `{"email":"a@example.com"}`), 200, "")
 	link := p.mails[0].Link
 	path := strings.TrimPrefix(link.Reveal(), "http://api.example/auth/v1")
 	if a := s.callOnce("HEAD", path, ""); a.status != 200 {
@@ -446,7 +446,7 @@ func TestAPageAsksBeforeALinkIsUsedUp(t *testing.T) {
 	o := linkOptions()
 	o.Links.ConfirmPage = true
 	s, p := mailing(t, o)
-	s.want(s.ask("/otp", `{"email":"a@example.com"}`), 200, "")
+	s.want(s.say("/otp", `{"email":"a@example.com"}`), 200, "")
 	link, err := url.Parse(p.mails[0].Link.Reveal())
 	if err != nil {
 		t.Fatal(err)

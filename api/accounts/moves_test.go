@@ -100,7 +100,7 @@ func TestAnAnonymousAccountBecomesALastingOneByItsConfirmation(t *testing.T) {
 	o := linkOptions()
 	o.Anonymous = true
 	s, p := mailing(t, o)
-	session := s.want(s.ask("/signup", `{"data":{"cart":1}}`), 200, "")
+	session := s.want(s.say("/signup", `{"data":{"cart":1}}`), 200, "")
 	bearer := session.str("access_token")
 	s.want(s.call("PUT", "/user", bearer, `{"password":"Secret-pass-1"}`), 400, "validation_failed")
 	a := s.want(s.call("PUT", "/user", bearer, `{"email":"a@example.com"}`), 200, "")
@@ -126,7 +126,7 @@ func TestAnAnonymousAccountBecomesALastingOneByItsConfirmation(t *testing.T) {
 
 func TestAnAccountByTelephone(t *testing.T) {
 	s, p := mailing(t, linkOptions())
-	a := s.want(s.ask("/signup", `{"phone":"+49 151-23456789","password":%q,"channel":"whatsapp","data":{"name":"Ann"}}`, goodPassword), 200, "")
+	a := s.want(s.say("/signup", `{"phone":"+49 151-23456789","password":%q,"channel":"whatsapp","data":{"name":"Ann"}}`, goodPassword), 200, "")
 	if a.str("phone") != "4915123456789" || a.str("email") != "" || a.get("phone_confirmed_at") != nil || a.str("identities.0.provider") != "phone" ||
 		a.str("app_metadata.provider") != "phone" || a.get("access_token") != nil {
 		t.Errorf("the user is %s", a.text)
@@ -142,17 +142,23 @@ func TestAnAccountByTelephone(t *testing.T) {
 		t.Errorf("the user is %s", session.text)
 	}
 	s.want(s.verifyText("sms", "4915123456789", m.Code), 403, "otp_expired")
+	s.want(s.signInByPhone("+49 15123456789", goodPassword), 200, "")
+	s.want(s.signInByPhone("4915123456789", "Wrong-pass-1"), 400, "invalid_credentials")
+	s.want(s.signInByPhone("nonsense", goodPassword), 400, "invalid_credentials")
+	s.want(s.signInByPhone("", goodPassword), 400, "validation_failed")
+	s.want(s.say("/signup", `{"phone":"4915122222222","password":%q}`, goodPassword), 200, "")
+	s.want(s.signInByPhone("4915122222222", goodPassword), 400, "phone_not_confirmed")
 
-	s.want(s.ask("/otp", `{"phone":"4915123456789"}`), 200, "")
+	s.want(s.say("/otp", `{"phone":"4915123456789"}`), 200, "")
 	again := s.want(s.verifyText("sms", "4915123456789", p.text(t, "4915123456789").Code), 200, "")
 	if again.str("user.id") != a.str("id") {
 		t.Error("it is another account")
 	}
-	hidden := s.want(s.ask("/signup", `{"phone":"4915123456789","password":%q}`, goodPassword), 200, "")
+	hidden := s.want(s.say("/signup", `{"phone":"4915123456789","password":%q}`, goodPassword), 200, "")
 	if hidden.str("id") == a.str("id") || hidden.get("identities.0") != nil {
 		t.Errorf("a confirmed account shows: %s", hidden.text)
 	}
-	s.want(s.ask("/otp", `{"phone":"4915100000000"}`), 200, "")
+	s.want(s.say("/otp", `{"phone":"4915100000000"}`), 200, "")
 	s.want(s.verifyText("sms", "4915100000000", p.text(t, "4915100000000").Code), 200, "")
 
 	bearer := session.str("access_token")
@@ -162,7 +168,7 @@ func TestAnAccountByTelephone(t *testing.T) {
 		t.Errorf("the user is %s", moving.text)
 	}
 	before := p.sent()
-	s.want(s.ask("/resend", `{"type":"phone_change","phone":"4915111111111"}`), 200, "")
+	s.want(s.say("/resend", `{"type":"phone_change","phone":"4915111111111"}`), 200, "")
 	if p.sent() != before+1 {
 		t.Error("the code is not sent once more")
 	}
@@ -179,7 +185,31 @@ func TestAnAccountByTelephone(t *testing.T) {
 		{"both", `{"email":"a@example.com","phone":"4915123456789"}`, "validation_failed"},
 		{"neither", `{}`, "validation_failed"},
 	} {
-		t.Run(tc.name, func(t *testing.T) { s.want(s.ask("/otp", "%s", tc.body), 400, tc.code) })
+		t.Run(tc.name, func(t *testing.T) { s.want(s.say("/otp", "%s", tc.body), 400, tc.code) })
+	}
+}
+
+func (s *server) signInByPhone(phone, secret string) answer {
+	s.t.Helper()
+	return s.say("/token?grant_type=password", `{"phone":%q,"password":%q}`, phone, secret)
+}
+
+func TestATelephoneNumberThatNeedsNoConfirmation(t *testing.T) {
+	o := linkOptions()
+	o.Links.PhoneAutoconfirm = true
+	s, p := mailing(t, o)
+	session := s.want(s.say("/signup", `{"phone":"4915123456789","password":%q}`, goodPassword), 200, "")
+	if session.str("user.phone_confirmed_at") == "" || session.get("user.user_metadata.phone_verified") != true || session.get("user.email_confirmed_at") != nil {
+		t.Errorf("the user is %s", session.text)
+	}
+	s.want(s.say("/signup", `{"phone":"4915123456789","password":%q}`, goodPassword), 422, "user_already_exists")
+	moved := s.want(s.call("PUT", "/user", session.str("access_token"), `{"phone":"4915111111111"}`), 200, "")
+	if moved.str("phone") != "4915111111111" || moved.str("identities.0.identity_data.phone") != "4915111111111" || moved.get("identities.1") != nil {
+		t.Errorf("the user is %s", moved.text)
+	}
+	s.want(s.signInByPhone("4915111111111", goodPassword), 200, "")
+	if p.sent() != 0 {
+		t.Errorf("%d messages are sent", p.sent())
 	}
 }
 
@@ -187,8 +217,8 @@ func TestTelephoneNumbersAreOffUnlessWanted(t *testing.T) {
 	o := linkOptions()
 	o.Links.Phone = false
 	s, _ := mailing(t, o)
-	s.want(s.ask("/otp", `{"phone":"4915123456789"}`), 400, "phone_provider_disabled")
-	s.want(s.ask("/signup", `{"phone":"4915123456789","password":%q}`, goodPassword), 400, "phone_provider_disabled")
+	s.want(s.say("/otp", `{"phone":"4915123456789"}`), 400, "phone_provider_disabled")
+	s.want(s.say("/signup", `{"phone":"4915123456789","password":%q}`, goodPassword), 400, "phone_provider_disabled")
 }
 
 func TestANonceLetsAnOldSessionChangeItsPassword(t *testing.T) {
@@ -303,21 +333,21 @@ func TestGeneratedLinks(t *testing.T) {
 
 func TestResend(t *testing.T) {
 	s, p := mailing(t, linkOptions())
-	s.want(s.ask("/signup", `{"email":"a@example.com","password":%q}`, goodPassword), 200, "")
-	s.want(s.ask("/resend", `{"type":"signup","email":"a@example.com"}`), 200, "")
+	s.want(s.say("/signup", `{"email":"a@example.com","password":%q}`, goodPassword), 200, "")
+	s.want(s.say("/resend", `{"type":"signup","email":"a@example.com"}`), 200, "")
 	s.want(s.verifyHash("signup", p.mails[0].TokenHash), 403, "otp_expired")
 	session := s.want(s.verifyHash("signup", p.mails[1].TokenHash), 200, "")
 	s.want(s.signIn("a@example.com", goodPassword), 200, "")
 	before := p.sent()
 	for _, body := range []string{`{"type":"signup","email":"a@example.com"}`, `{"type":"email_change","email":"a@example.com"}`, `{"type":"sms","phone":"4915123456789"}`} {
-		s.want(s.ask("/resend", "%s", body), 200, "")
+		s.want(s.say("/resend", "%s", body), 200, "")
 	}
 	if p.sent() != before {
 		t.Error("a message goes to who waits for none")
 	}
 	s.want(s.call("PUT", "/user", session.str("access_token"), `{"email":"b@example.com"}`), 200, "")
 	for _, address := range []string{"a@example.com", "b@example.com"} {
-		s.want(s.ask("/resend", `{"type":"email_change","email":%q}`, address), 200, "")
+		s.want(s.say("/resend", `{"type":"email_change","email":%q}`, address), 200, "")
 	}
 	if p.sent() != before+3 {
 		t.Errorf("%d mails are sent for a change", p.sent()-before)
@@ -326,6 +356,6 @@ func TestResend(t *testing.T) {
 	s.want(s.verifyHash("email_change", m.TokenHashNew), 200, "")
 	s.want(s.verifyHash("email_change", m.TokenHash), 200, "")
 	for _, body := range []string{`{}`, `{"type":"recovery","email":"a@example.com"}`, `{"type":"signup"}`, `{"type":"signup","phone":"4915123456789"}`, `{"type":"sms","email":"a@example.com"}`, `{"type":"signup","email":"a@example.com","phone":"4915123456789"}`} {
-		s.want(s.ask("/resend", "%s", body), 400, "validation_failed")
+		s.want(s.say("/resend", "%s", body), 400, "validation_failed")
 	}
 }

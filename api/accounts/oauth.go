@@ -84,10 +84,13 @@ func (f *face) callback(c echo.Context) error {
 		State: value("state"), Code: value("code"), Issuer: value("iss"), User: value("user"),
 		Error: value("error"), ErrorDescription: value("error_description"), Browsers: f.browsers(c),
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return leadBack(c, f.refusalReturn(c, out.Redirect, err, out.PKCE))
+	case out.Session == nil:
+		return leadBack(c, codeReturn(out.Redirect, out.Code))
 	}
-	return leadBack(c, outcomeReturn(&out.SignedInElsewhere))
+	return leadBack(c, sessionReturn(out.Redirect, out.Session, nil))
 }
 
 // unlinkIdentity answers DELETE /user/identities/{id}.

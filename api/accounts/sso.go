@@ -3,6 +3,7 @@ package accounts
 import (
 	"errors"
 	"net/http"
+	"net/url"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
@@ -86,15 +87,21 @@ func (f *face) finishSSO(c echo.Context) error {
 	case errors.As(err, &refusal) && refusal.Code == auth.CodeSAMLProviderDisabled:
 		return err
 	case err != nil:
-		return f.failOnSite(c, err)
+		return leadBack(c, f.refusalReturn(c, f.service.RedirectTarget(), err, true))
+	case out.Session == nil:
+		return leadBack(c, codeReturn(out.Redirect, out.Code))
 	}
-	return c.Redirect(http.StatusFound, outcomeReturn(out))
+	return leadBack(c, sessionReturn(out.Redirect, out.Session, nil))
 }
 
 func (f *face) acceptSSO(c echo.Context) (*auth.SignedInElsewhere, error) {
-	form, err := readForm(c)
+	text, err := body(c)
 	if err != nil {
 		return nil, err
+	}
+	form, err := url.ParseQuery(string(text))
+	if err != nil {
+		return nil, invalid("The form is not well-formed")
 	}
 	return f.service.FinishSSO(c.Request().Context(), f.caller(c), auth.SSOAnswer{
 		Response: form.Get("SAMLResponse"), RelayState: form.Get("RelayState"),

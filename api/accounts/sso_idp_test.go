@@ -201,7 +201,7 @@ func (s *server) consume(form url.Values) landing {
 // entered fails the test unless a browser came back with a session, and gives its user.
 func (s *server) entered(l landing) answer {
 	s.t.Helper()
-	if l.status != 302 || l.fragment.Get("access_token") == "" {
+	if l.status != 303 || l.fragment.Get("access_token") == "" {
 		s.t.Fatalf("the browser is sent to %s", l.url)
 	}
 	return s.want(s.call("GET", "/user", l.fragment.Get("access_token"), ""), 200, "")

@@ -16,6 +16,8 @@ import (
 	"github.com/crewjam/saml"
 	"github.com/google/uuid"
 
+	"basalt/auth"
+	"basalt/auth/hook"
 	"basalt/auth/outgoing"
 )
 
@@ -114,7 +116,7 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 		to := s.askSSO(fmt.Sprintf(`{"domain":%q,"skip_http_redirect":true,"code_challenge":%q,"code_challenge_method":"s256"}`,
 			domain, base64.RawURLEncoding.EncodeToString(digest[:])))
 		l := s.consume(idp.answer(to, employee("u-1", email)))
-		if l.status != 302 || l.query.Get("code") == "" || l.url.Fragment != "" {
+		if l.status != 303 || l.query.Get("code") == "" || l.url.Fragment != "" {
 			t.Fatalf("the browser is sent to %s", l.url)
 		}
 		exchange := fmt.Sprintf(`{"auth_code":%q,"code_verifier":%q}`, l.query.Get("code"), verifier)
@@ -542,5 +544,43 @@ func TestMetadataIsFetchedAndKeptFresh(t *testing.T) {
 		if asked != 1 {
 			t.Errorf("metadata that %s was fetched %d times", name, asked)
 		}
+	}
+}
+
+func TestHooksAreAskedAboutUsersOfOrganisations(t *testing.T) {
+	var s *server
+	with := ssoOptions(t)
+	s = startWithHooks(t, `
+create table public.made (id uuid, email text, provider text);
+grant all on public.made to supabase_auth_admin;
+create function public.before(event jsonb) returns jsonb language plpgsql as $$
+begin
+  if event#>>'{user,email}' not like '%@corp.example' then
+    return '{"error":{"http_code":403,"message":"not one of ours"}}';
+  end if;
+  return '{}';
+end $$;
+create function public.after(event jsonb) returns jsonb language plpgsql as $$
+begin
+  insert into public.made values ((event#>>'{user,id}')::uuid, event#>>'{user,email}', event#>>'{user,app_metadata,provider}');
+  return '{}';
+end $$;`, func(h *auth.Hooks) {
+		h.BeforeUserCreated, h.AfterUserCreated = functionHook(t, hook.BeforeUserCreated, "before"), functionHook(t, hook.AfterUserCreated, "after")
+	}, func(o *auth.Options) { o.SSO = with.SSO })
+	idp := newIdentityProvider(s)
+	provider := idp.register("corp.example").str("id")
+	enter := func(who *saml.Session) landing {
+		return s.consume(idp.answer(s.askSSO(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider)), who))
+	}
+	ada := s.entered(enter(employee("u-1", "ada@corp.example")))
+	s.entered(enter(employee("u-1", "ada@elsewhere.example")))
+	if l := enter(employee("u-2", "eve@elsewhere.example")); l.query.Get("error_description") != "not one of ours" {
+		t.Errorf("the browser is sent to %s", l.url)
+	}
+	if n := s.count(`select count(*) from public.made where id = $1 and provider = $2`, ada.str("id"), "sso:"+provider); n != 1 {
+		t.Error("the hook was not told of the account")
+	}
+	if n := s.count(`select count(*) from public.made`); n != 1 {
+		t.Errorf("%d accounts were told of", n)
 	}
 }

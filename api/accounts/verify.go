@@ -135,7 +135,7 @@ func (f *face) follow(c echo.Context, l link) error {
 	return leadBack(c, withFragment(target, message))
 }
 
-// confirmPage is what people see who follow a link. Programs that look at mails do not press buttons.
+// showConfirmPage is what people see who follow a link. Programs that look at mails do not press buttons.
 func showConfirmPage(c echo.Context, l link) error {
 	header := c.Response().Header()
 	header.Set(echo.HeaderContentSecurityPolicy, "default-src 'none'; base-uri 'none'; frame-ancestors 'none'")
