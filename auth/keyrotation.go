@@ -27,12 +27,10 @@ const (
 insert into basalt.signing_keys (id, algorithm, state, public_key, private_key)
 values ($1, $2, 'standby', $3, $4)`
 
-	// Two who promote at once wait for each other at the rows; the second finds no standby key.
+	// Of those who change the keys one goes after the other: two who promote at once would wait for each other at the
+	// rows and at their unique index. Readers do not wait.
 	lockSigningKeys = `
-select id
-from basalt.signing_keys
-order by id
-for update`
+lock table basalt.signing_keys in share row exclusive mode`
 
 	retireCurrent = `
 update basalt.signing_keys
