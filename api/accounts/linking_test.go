@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"basalt/auth"
+	"basalt/auth/hook"
 	"basalt/auth/provider"
 	"basalt/store/storetest"
 )
@@ -318,5 +319,46 @@ func TestTheSettingsShowWhichProvidersThereAre(t *testing.T) {
 	a := v.want(v.call("GET", "/settings", "", ""), http.StatusOK, "")
 	if a.get("external.keycloak") != true || a.get("external.google") != false {
 		t.Errorf("they are %s", a.text)
+	}
+}
+
+func TestTheHooksAreAskedAboutAccountsOfOtherServers(t *testing.T) {
+	other := openIDServer(t)
+	after := newHookServer(t)
+	v := &visitors{openID: other, server: startWithHooks(t, `
+create function public.before(event jsonb) returns jsonb language plpgsql as $$
+begin
+  if event#>>'{user,email}' not like '%@example.com' or event#>>'{user,app_metadata,provider}' <> 'keycloak' then
+    return '{"error":{"http_code":403,"message":"by invitation only"}}';
+  end if;
+  return '{}';
+end $$;`, func(h *auth.Hooks) {
+		h.BeforeUserCreated = functionHook(t, hook.BeforeUserCreated, "before")
+		h.AfterUserCreated = after.hook(hook.AfterUserCreated)
+	}, func(o *auth.Options) {
+		o.Autoconfirm = false
+		o.Providers.Providers = []*provider.Provider{other.provider("keycloak", nil)}
+	})}
+	other.is("one", "one@example.com", true)
+	v.browser().session("one")
+	v.browser().session("one")
+	if said, n := after.last(); n != 1 || said.str("user.email") != "one@example.com" {
+		t.Errorf("%d calls, %s", n, said.text)
+	}
+	other.is("two", "two@elsewhere.example", true)
+	values := fragment(v.browser().signIn("two", ""))
+	if values.Get("error_description") != "by invitation only" || values.Get("access_token") != "" {
+		t.Errorf("the refused sign-in ends with %v", values)
+	}
+	after.answer(func(string) string { return `{"error":{"message":"the books are closed"}}` })
+	other.is("three", "three@example.com", true)
+	for _, query := range []string{"", challenge()} {
+		at := v.browser().signIn("three", query)
+		if at.Query().Get("code") != "" && query == "" || fragment(at).Get("access_token") != "" && query == "" {
+			t.Errorf("it ends at %s", at)
+		}
+	}
+	if n := v.count(`select count(*) from auth.users`); n != 2 {
+		t.Errorf("there are %d accounts", n)
 	}
 }
