@@ -162,7 +162,7 @@ func TestServersWithAnInterfaceOfTheirOwnSayWhoTheirUserIs(t *testing.T) {
 func TestFacebookIsAskedWithAProofOfTheSecret(t *testing.T) {
 	answers := map[string]string{"/me": `{"id":"4","name":"M","email":"m@example.com","picture":{"data":{"url":"https://p.example/m"}}}`}
 	s := newPlainServer(t, answers)
-	discovery, _ := json.Marshal(map[string]string{"issuer": s.URL, "jwks_uri": s.URL + "/keys", "authorization_endpoint": "x", "token_endpoint": "x"})
+	discovery, _ := json.Marshal(map[string]string{"issuer": s.URL, "jwks_uri": s.URL + "/keys", "authorization_endpoint": s.URL, "token_endpoint": s.URL})
 	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/.well-known/openid-configuration" {
 			w.Header().Set("Content-Type", "application/json")
