@@ -25,6 +25,12 @@ where i.provider = $1
 and i.provider_id = $2
 for update of u`
 
+	identityHolder = `
+select user_id
+from auth.identities
+where provider = $1
+and provider_id = $2`
+
 	// An address counts as its holder's own when somebody has shown that they read it. While the project takes
 	// addresses on trust ($2), only the word of another server counts.
 	holderOf = `
@@ -142,15 +148,6 @@ func newVisitor(p *provider.Provider, who provider.Profile) (visitor, *Error) {
 	return v, nil
 }
 
-// preview is the account that a visitor would get.
-func (v visitor) preview(at time.Time) (*User, error) {
-	app, err := appMetadata(v.provider).text()
-	return &User{
-		ID: uuid.New(), Audience: audience, Role: RoleAuthenticated, Email: v.email, AppMetadata: app, UserMetadata: v.data,
-		CreatedAt: &at, UpdatedAt: &at,
-	}, err
-}
-
 // provenEmail is the address that the provider has verified; NULL when there is none.
 func (v visitor) provenEmail() *string {
 	if !v.verified {
@@ -161,9 +158,6 @@ func (v visitor) provenEmail() *string {
 
 // settleAttempts bounds how often a sign-in begins anew because another one was first.
 const settleAttempts = 10
-
-// errAskFirst is a visitor without an account, of whom a hook has not been asked yet.
-var errAskFirst = errors.New("the hook has to be asked about the account")
 
 // errOvertaken is a sign-in whose account another one has made meanwhile.
 var errOvertaken = errors.New("another sign-in was first")
@@ -191,7 +185,7 @@ func overtaken(err error) bool {
 // one whose address is proved on both sides to be the same, else a new one.
 func (s *Service) accountOf(ctx context.Context, tx pgx.Tx, v visitor, to *settlement) (uuid.UUID, error) {
 	at, linkTo := now(), to.linkTo
-	to.made, to.unproved = false, false
+	to.unproved = false
 	var known uuid.UUID
 	var email string
 	var confirmed bool
@@ -199,10 +193,8 @@ func (s *Service) accountOf(ctx context.Context, tx pgx.Tx, v visitor, to *settl
 	switch {
 	case err != nil && !errors.Is(err, pgx.ErrNoRows):
 		return uuid.Nil, err
-	case err == nil && linkTo == known:
-		return known, refuse(CodeIdentityAlreadyExists, "Identity is already linked")
 	case err == nil && linkTo != uuid.Nil:
-		return known, refuse(CodeIdentityAlreadyExists, "Identity is already linked to another user")
+		return known, alreadyLinked(known == linkTo)
 	case err == nil && !confirmed && v.verified && v.email == email:
 		// Only now somebody has proved to read the address: what else the account has is not known to be theirs.
 		return known, s.join(ctx, tx, v, known, false, at)
@@ -225,6 +217,26 @@ func (s *Service) accountOf(ctx context.Context, tx pgx.Tx, v visitor, to *settl
 		}
 	}
 	return s.newcomer(ctx, tx, v, to, at)
+}
+
+// unlinked refuses a visitor whose identity some account has.
+func (s *Service) unlinked(ctx context.Context, tx pgx.Tx, v visitor, linkTo uuid.UUID) error {
+	var known uuid.UUID
+	err := tx.QueryRow(ctx, identityHolder, v.provider, v.subject).Scan(&known)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil
+	case err != nil:
+		return err
+	}
+	return alreadyLinked(known == linkTo)
+}
+
+func alreadyLinked(own bool) *Error {
+	if own {
+		return refuse(CodeIdentityAlreadyExists, "Identity is already linked")
+	}
+	return refuse(CodeIdentityAlreadyExists, "Identity is already linked to another user")
 }
 
 // welcomeBack renews what is known of a visitor who has an account.
@@ -259,16 +271,20 @@ func (s *Service) newcomer(ctx context.Context, tx pgx.Tx, v visitor, to *settle
 	if s.options.DisableSignup {
 		return uuid.Nil, refuse(CodeSignupDisabled, "Signups not allowed for this instance")
 	}
-	if s.hooks.BeforeUserCreated != nil && !to.asked {
-		return uuid.Nil, errAskFirst
-	}
-	id := to.newcomer.ID
 	var confirmedAt *time.Time
 	if v.verified || v.email != "" && s.options.Autoconfirm {
 		confirmedAt = &at
 	}
 	to.unproved = v.email != "" && confirmedAt == nil
-	tag, err := tx.Exec(ctx, insertVisitor, id, optionalText(v.email), confirmedAt, to.newcomer.AppMetadata, v.data, at)
+	app, err := appMetadata(v.provider).text()
+	if err != nil {
+		return uuid.Nil, err
+	}
+	d := draft{id: to.newcomer, email: optionalText(v.email), app: app, user: v.data}
+	if err := s.ask(to.making, d.preview(at)); err != nil {
+		return uuid.Nil, err
+	}
+	tag, err := tx.Exec(ctx, insertVisitor, d.id, d.email, confirmedAt, app, v.data, at)
 	switch {
 	case err != nil:
 		return uuid.Nil, err
@@ -279,7 +295,7 @@ func (s *Service) newcomer(ctx context.Context, tx pgx.Tx, v visitor, to *settle
 	case tag.RowsAffected() == 0:
 		return uuid.Nil, errOvertaken
 	}
-	to.made = true
-	_, err = tx.Exec(ctx, insertIdentity, v.subject, id, v.data, v.provider, at)
-	return id, err
+	to.making.made = d.id
+	_, err = tx.Exec(ctx, insertIdentity, v.subject, d.id, v.data, v.provider, at)
+	return d.id, err
 }

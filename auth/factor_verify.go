@@ -233,6 +233,13 @@ func (s *Service) verifyFactor(ctx context.Context, caller Caller, p *Principal,
 			fmt.Sprintf("MFA challenge %s has expired, verify against another challenge or create a new challenge.", in.ChallengeID))
 	}
 	accept, err := s.compare(ctx, caller, found, in)
+	var refusal *Error
+	if err != nil && (!errors.As(err, &refusal) || refusal.Code != CodeFactorVerificationFailed) {
+		return nil, err
+	}
+	if refused := s.factorAttempted(ctx, caller, p.UserID, found.factor, err == nil); refused != nil {
+		return nil, refused
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -375,7 +382,11 @@ func (s *Service) raise(ctx context.Context, caller Caller, p *Principal, f Fact
 	case !accepted:
 		return nil, accept.refusal
 	}
-	return s.issue(ctx, s.pool, caller, grant{user: u, refresh: o.refresh, standing: st, method: o.method, at: o.at})
+	session, err := s.issue(ctx, s.pool, caller, grant{user: u, refresh: o.refresh, standing: st, method: o.method, at: o.at})
+	if err != nil {
+		return nil, s.abandon(ctx, p.SessionID, err)
+	}
+	return session, nil
 }
 
 // errNoStanding means that the session is gone.

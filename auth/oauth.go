@@ -44,6 +44,21 @@ and authentication_method = 'oauth'`
 delete from auth.flow_state
 where id = $1`
 
+	keepPending = `
+insert into basalt.pending_identities (flow_id, provider, subject, email, verified, data)
+values ($1, $2, $3, $4, $5, $6)`
+
+	sweepPending = `
+delete from basalt.pending_identities
+where flow_id in (
+    select flow_id
+    from basalt.pending_identities
+    where created_at < now() - interval '1 day'
+    order by created_at
+    limit 10
+    for update skip locked
+)`
+
 	keepProviderTokens = `
 update auth.flow_state
 set provider_access_token = $2,
@@ -206,10 +221,9 @@ type settlement struct {
 	flow   uuid.UUID
 	linkTo uuid.UUID
 	out    *CameBack
-	// newcomer is the account that is made if there is none yet; asked is set when the hook has let that be.
-	newcomer *User
-	asked    bool
-	made     bool
+	// newcomer is the id of the account that is made if there is none yet.
+	newcomer uuid.UUID
+	making   *making
 	// unproved is set when the address has to be confirmed before anybody gets in, mail when it may be asked for.
 	unproved, mail bool
 }
@@ -220,6 +234,7 @@ func (s *Service) settle(ctx context.Context, caller Caller, p *provider.Provide
 	if refusal != nil {
 		return uuid.Nil, refusal
 	}
+	to.newcomer = uuid.New()
 	access, err := s.sealProviderToken(ctx, granted.AccessToken, to.flow, "provider_access_token")
 	if err != nil {
 		return uuid.Nil, err
@@ -228,84 +243,75 @@ func (s *Service) settle(ctx context.Context, caller Caller, p *provider.Provide
 	if err != nil {
 		return uuid.Nil, err
 	}
-	if to.newcomer, err = visitor.preview(now()); err != nil {
-		return uuid.Nil, err
-	}
 	if visitor.email != "" && !visitor.verified && !s.options.Autoconfirm && to.linkTo == uuid.Nil {
 		if to.mail, err = s.mayAskToConfirm(ctx, caller, visitor); err != nil {
 			return uuid.Nil, err
 		}
 	}
-	user, err := s.enter(ctx, caller, visitor, &to, access, refresh)
-	if errors.Is(err, errAskFirst) {
-		// The hook may be another server: no transaction waits for it.
-		if err := s.beforeUserCreated(ctx, caller, to.newcomer); err != nil {
-			return uuid.Nil, err
-		}
-		to.asked = true
-		user, err = s.enter(ctx, caller, visitor, &to, access, refresh)
-	}
-	if err != nil {
+	var user uuid.UUID
+	err = s.making(ctx, caller, func(m *making) (*Session, error) {
+		to.making = m
+		err := s.again(ctx, func(tx pgx.Tx) error {
+			var err error
+			user, err = s.enter(ctx, tx, caller, visitor, &to, access, refresh)
+			return err
+		})
+		return to.out.Session, err
+	})
+	switch {
+	case err != nil:
 		to.out.Code, to.out.Session = "", nil
 		return user, saveFailed("Database error saving new user", err)
-	}
-	if to.made {
-		if err := s.afterUserCreated(ctx, caller, to.newcomer); err != nil {
-			return user, s.withdraw(ctx, to, err)
-		}
-	}
-	if to.unproved {
+	case to.unproved:
 		return user, unverified(visitor)
-	}
-	if session := to.out.Session; session != nil {
-		if err := s.complete(ctx, caller, session); err != nil {
-			return user, err
-		}
-		session.ProviderToken, session.ProviderRefreshToken = Secret(granted.AccessToken), Secret(granted.RefreshToken)
+	case to.out.Session != nil:
+		to.out.Session.ProviderToken, to.out.Session.ProviderRefreshToken = Secret(granted.AccessToken), Secret(granted.RefreshToken)
 	}
 	return user, nil
 }
 
-// withdraw takes back what was to be given, for a reason.
-func (s *Service) withdraw(ctx context.Context, to settlement, reason error) error {
-	session := to.out.Session
-	to.out.Code, to.out.Session = "", nil
-	if session != nil {
-		return s.abandon(ctx, session.ID, reason)
+// enter finds or makes the account of a visitor, and writes a code or a session for it.
+func (s *Service) enter(
+	ctx context.Context, tx pgx.Tx, caller Caller, v visitor, to *settlement, access, refresh *string,
+) (user uuid.UUID, err error) {
+	if to.linkTo != uuid.Nil && to.out.PKCE {
+		user, err = to.linkTo, s.suspend(ctx, tx, v, to)
+	} else {
+		user, err = s.accountOf(ctx, tx, v, to)
 	}
-	if _, err := s.pool.Exec(ctx, endFlow, to.flow); err != nil {
-		return err
+	switch {
+	case err != nil:
+		return user, err
+	case !to.unproved && to.out.PKCE:
+		if _, err := tx.Exec(ctx, keepProviderTokens, to.flow, access, refresh); err != nil {
+			return user, err
+		}
+		to.out.Code, _, err = issueCode(ctx, tx, to.flow, user)
+		return user, err
 	}
-	return reason
+	if _, err := tx.Exec(ctx, endFlow, to.flow); err != nil {
+		return user, err
+	}
+	if to.unproved {
+		if to.mail {
+			err = s.askToConfirm(ctx, tx, user, to.out.Redirect)
+		}
+		return user, err
+	}
+	to.out.Session, err = s.open(ctx, tx, caller, user, MethodOAuth)
+	return user, err
 }
 
-// enter finds or makes the account of a visitor, and writes a code or a session for it.
-func (s *Service) enter(ctx context.Context, caller Caller, v visitor, to *settlement, access, refresh *string) (user uuid.UUID, err error) {
-	err = s.again(ctx, func(tx pgx.Tx) error {
-		var err error
-		if user, err = s.accountOf(ctx, tx, v, to); err != nil {
-			return err
-		}
-		if to.unproved {
-			if _, err := tx.Exec(ctx, endFlow, to.flow); err != nil || !to.mail {
-				return err
-			}
-			return s.askToConfirm(ctx, tx, user, to.out.Redirect)
-		}
-		if to.out.PKCE {
-			if _, err := tx.Exec(ctx, keepProviderTokens, to.flow, access, refresh); err != nil {
-				return err
-			}
-			to.out.Code, _, err = issueCode(ctx, tx, to.flow, user)
-			return err
-		}
-		if _, err := tx.Exec(ctx, endFlow, to.flow); err != nil {
-			return err
-		}
-		to.out.Session, err = s.open(ctx, tx, caller, user, MethodOAuth)
+// suspend keeps an identity until the app that asked to link it brings the flow's code. Where nothing ties the flow to a
+// browser, somebody else may have been made to follow it.
+func (s *Service) suspend(ctx context.Context, tx pgx.Tx, v visitor, to *settlement) error {
+	if err := s.unlinked(ctx, tx, v, to.linkTo); err != nil {
 		return err
-	})
-	return user, err
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(sweepPending)
+	batch.Queue(keepPending, to.flow, v.provider, v.subject, v.email, v.verified, v.data)
+	return tx.SendBatch(ctx, batch).Close()
 }
 
 // providerTokenCell is where the token of a provider waits for the exchange of its flow's code.

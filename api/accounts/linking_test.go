@@ -254,6 +254,38 @@ func TestAUserAddsAndRemovesIdentities(t *testing.T) {
 	v.want(v.call("DELETE", "/user/identities/"+ids["keycloak"], "", ""), http.StatusUnauthorized, "no_authorization")
 }
 
+// Who is made to follow a link of somebody else's making does not give their identity away: the app that asked has to
+// bring the code, with the verifier that it alone has.
+func TestAnIdentityIsLinkedWhenTheAppThatAskedBringsTheCode(t *testing.T) {
+	v := startWithOpenID(t, nil)
+	v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":"own@example.com","password":%q,"email_confirm":true}`, goodPassword)), http.StatusOK, "")
+	token := v.signIn("own@example.com", goodPassword).str("access_token")
+	v.openID.is(openIDUser, victim, true)
+	follow := func() *url.URL {
+		a := v.want(v.call("GET", "/user/identities/authorize?provider=keycloak&skip_http_redirect=true&"+challenge(), token, ""), http.StatusOK, "")
+		b := v.browser()
+		return b.arrive(b.consent(a.str("url"), openIDUser))
+	}
+	identities := func() int { return v.count(`select count(*) from auth.identities where provider = 'keycloak'`) }
+	code, other := follow().Query().Get("code"), follow().Query().Get("code")
+	if code == "" || identities() != 0 {
+		t.Fatalf("there are %d identities before the code is brought", identities())
+	}
+	exchange := func(code, verifier string) answer {
+		return v.call("POST", "/token?grant_type=pkce", "", fmt.Sprintf(`{"auth_code":%q,"code_verifier":%q}`, code, verifier))
+	}
+	v.want(exchange(code, verifier+"x"), http.StatusBadRequest, "bad_code_verifier")
+	if identities() != 0 {
+		t.Error("a wrong verifier links")
+	}
+	a := v.want(exchange(code, verifier), http.StatusOK, "")
+	if a.str("user.email") != "own@example.com" || a.get("user.app_metadata.providers.1") != "keycloak" || identities() != 1 || a.str("provider_token") == "" {
+		t.Errorf("the session is %s", a.text)
+	}
+	v.want(exchange(other, verifier), http.StatusUnprocessableEntity, "identity_already_exists")
+	v.refusal(follow(), auth.CodeIdentityAlreadyExists)
+}
+
 func TestAnIdentityOfSomebodyElseIsNotLinked(t *testing.T) {
 	v := startWithOpenID(t, nil)
 	v.openID.is(openIDUser, victim, true)
