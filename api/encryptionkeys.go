@@ -113,3 +113,51 @@ func writeAside(path string, keys []string) (string, error) {
 	}
 	return file.Name(), nil
 }
+
+// keptKeyPath is where the managed database's master keys are; empty where they are not in a file.
+func (s *Settings) keptKeyPath() string {
+	if s.DatabaseURL != "" || s.EncryptionKey != "" {
+		return ""
+	}
+	return filepath.Join(s.Data, encryptionKeyFile)
+}
+
+// BeginRotation puts a new master key before those of the managed database. A master key that was given is replaced where it
+// was given.
+func (s *Settings) BeginRotation() error {
+	path := s.keptKeyPath()
+	if path == "" {
+		return nil
+	}
+	keys, err := keptEncryptionKeys(path)
+	if err != nil {
+		return err
+	}
+	return replaceKeyFile(path, append([]string{newEncryptionKey()}, keys...))
+}
+
+// EndRotation forgets the master keys of the managed database under which nothing is sealed any more. The last one before
+// the current stays, for what is sealed in the moment of the change.
+func (s *Settings) EndRotation() error {
+	path := s.keptKeyPath()
+	if path == "" {
+		return nil
+	}
+	keys, err := keptEncryptionKeys(path)
+	if err != nil || len(keys) <= 2 {
+		return err
+	}
+	return replaceKeyFile(path, keys[:2])
+}
+
+// replaceKeyFile lets the file have all of the keys or what it had.
+func replaceKeyFile(path string, keys []string) error {
+	whole, err := writeAside(path, keys)
+	if err == nil {
+		err = os.Rename(whole, path)
+	}
+	if err != nil {
+		return fmt.Errorf("write the encryption key: %w", err)
+	}
+	return nil
+}

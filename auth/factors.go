@@ -25,6 +25,11 @@ const (
 	FactorRecoveryCode = "recovery_code"
 )
 
+// AllFactors are the kinds that there are.
+func AllFactors() []string {
+	return []string{FactorTOTP, FactorPhone, FactorWebAuthn, FactorRecoveryCode}
+}
+
 // DefaultFactors are those that need nothing else to be set up.
 func DefaultFactors() []string { return []string{FactorTOTP, FactorWebAuthn, FactorRecoveryCode} }
 
