@@ -17,6 +17,7 @@ type AccountSettings struct {
 	AutoConfirm  string   `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
 	Limits       string   `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
 
+	MessageSettings
 	TokenLife         time.Duration `flag:"access-token-life" default:"1h" help:"how long an access token is good"`
 	ReuseInterval     time.Duration `flag:"refresh-reuse-interval" default:"10s" help:"how long a used refresh token still gives its successor; later its use ends the session"`
 	SessionTimebox    time.Duration `flag:"session-timebox" default:"0" help:"longest life of a session; 0: no limit"`
@@ -29,6 +30,10 @@ type AccountSettings struct {
 
 	MFAFactors    []string    `flag:"mfa-factors" default:"totp,webauthn,recovery_code" help:"kinds of second factors that may be enrolled and verified, comma-separated: totp, phone (needs a way to send text messages), webauthn, recovery_code"`
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
+
+	HookSettings
+	WebAuthnSettings
+	SAMLSettings
 }
 
 // maxTokenLife is a week: what a token says about its user gets old.
@@ -48,7 +53,7 @@ func (s *Settings) checkAccounts() error {
 	if _, err := s.signingKeys(); err != nil {
 		return &SettingError{"jwt-signing-keys", err.Error()}
 	}
-	if _, err := s.redirectURLs(); err != nil {
+	if err := s.checkMessages(); err != nil {
 		return err
 	}
 	if s.TokenLife < time.Minute || s.TokenLife > maxTokenLife {
@@ -58,6 +63,8 @@ func (s *Settings) checkAccounts() error {
 		if err := (choice{"mfa-factors", kind, auth.AllFactors()}).check(); err != nil {
 			return err
 		}
+	if _, err := s.providerOptions(""); err != nil {
+		return err
 	}
 	for _, choice := range []choice{
 		{"limits", s.Limits, []string{"on", "off"}},
@@ -67,7 +74,13 @@ func (s *Settings) checkAccounts() error {
 			return err
 		}
 	}
-	return nil
+	if _, err := s.hooks(); err != nil {
+		return err
+	}
+	if err := s.checkSAML(); err != nil {
+		return err
+	}
+	return s.checkWebAuthn()
 }
 
 // redirectURLs reads the list of --redirect-urls.
@@ -106,4 +119,41 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *aut
 		TokenLife:      s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
 		LimitsOff: s.Limits == "off", Log: log,
 	})
+// accountsOf makes the rules of accounts as the settings ask. Errors are of settings that Check has refused.
+func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*auth.Service, error) {
+	issuer := apiURL + "/auth/v1"
+	o := auth.Options{
+		Issuer: issuer, SiteURL: s.SiteURL, PlainChallenges: s.PKCEPlain, Autoconfirm: s.autoconfirm(), LimitsOff: s.Limits == "off", Log: log,
+	}
+	var err error
+
+	if o.RedirectURLs, err = s.redirectURLs(); err != nil {
+		return nil, err
+	}
+
+	if o.Providers, err = s.providerOptions(issuer); err != nil {
+		return nil, err
+	}
+
+	if o.Hooks, err = s.hooks(); err != nil {
+		return nil, err
+	}
+
+	if o.Notify, err = s.notices(); err != nil {
+		return nil, err
+	}
+	o.Outbound, o.SMSProvider = p.Outbox, s.smsProvider()
+
+	if o.SSO.SAML, err = s.samlProvider(issuer); err != nil {
+		return nil, err
+	}
+	o.SSO.IdPInitiated = s.SAMLIdPInitiated
+
+	o.Passkeys, o.MaxPasskeys, o.RelyingParty = s.Passkeys, s.MaxPasskeys, s.relyingParty()
+
+	o.TokenLife, o.ReuseInterval, o.Sessions = s.TokenLife, max(s.ReuseInterval, time.Nanosecond), s.sessionLimits()
+
+	o.EncryptionKeys = s.EncryptionKeys(p.Keys.Secret)
+
+	return auth.New(p.DB.Pool(), p.Keys, o), nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"basalt/auth"
+	"basalt/auth/outbox"
 	"basalt/auth/token"
 	"basalt/migrations"
 	"basalt/store"
@@ -28,6 +29,7 @@ type Project struct {
 	Keyring  *auth.Keyring
 	Verifier *auth.Verifier
 	Auth     *auth.Service
+	Outbox   *outbox.Outbox
 
 	identity identity
 }
@@ -164,7 +166,14 @@ func open(ctx context.Context, s *Settings, url, password, apiURL string, log ze
 			return c == nil || c.Role(role) != nil
 		},
 	})
-	p.Auth = accountsOf(p, s, apiURL, log)
+	if p.Outbox, err = outboxOf(p, s, log); err != nil {
+		db.Close()
+		return nil, err
+	}
+	if p.Auth, err = accountsOf(p, s, apiURL, log); err != nil {
+		db.Close()
+		return nil, err
+	}
 	p.Keyring.OnChange(func(keys auth.Keys) {
 		p.Verifier.Rotate(keys)
 		p.Auth.UseKeys(keys)

@@ -113,6 +113,7 @@ func (s *Server) run(ctx context.Context, listener net.Listener, postgres *manag
 		group.Go(func() error { return sessions.Run(ctx) })
 	}
 	group.Go(func() error { return s.serve(ctx, listener) })
+	group.Go(func() error { return s.project.Outbox.Run(ctx) })
 	group.Go(func() error { return s.reload(ctx, signals) })
 	if postgres == nil {
 		return
@@ -158,8 +159,8 @@ func warn(s *Settings, log zerolog.Logger) {
 	if s.DatabaseURL != "" && s.EncryptionKey == "" && s.JWTSecret == "" {
 		log.Warn().Msg("secrets at rest are encrypted under a key of the JWT secret, which is kept in the same database: set --encryption-key")
 	}
-	if !s.autoconfirm() {
-		log.Warn().Msg("sign-ups wait for a confirmation by e-mail, but no mail is sent: confirm accounts with the service key, or set --autoconfirm=true")
+	if !s.autoconfirm() && s.SMTPURL == "" {
+		log.Warn().Msg("sign-ups wait for a confirmation by e-mail, but no mail is sent: set --smtp-url, read the mails by GET /admin/api/outbox with the service key, or set --autoconfirm=true")
 	}
 	if host, _, _ := net.SplitHostPort(s.Listen); host != "localhost" && s.PublicURL == "" {
 		if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {

@@ -85,6 +85,9 @@ func (s *Service) updateUser(ctx context.Context, caller Caller, p *Principal, i
 	if err != nil {
 		return nil, err
 	}
+	if refusal := u.mayChangeCredentials(in); refusal != nil {
+		return nil, refusal
+	}
 	if len(in.AppMetadata) > 0 && string(in.AppMetadata) != "null" {
 		return nil, deny(CodeNotAdmin, "Updating app_metadata requires admin privileges")
 	}

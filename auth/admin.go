@@ -71,6 +71,10 @@ factors as (
     delete from auth.mfa_factors
     where user_id in (select id from gone)
 ),
+passkeys as (
+    delete from auth.webauthn_credentials
+    where user_id in (select id from gone)
+),
 links as (
     delete from auth.one_time_tokens
     where user_id in (select id from gone)

@@ -100,12 +100,12 @@ type executor interface {
 // writeChallenge tells whether there was a factor to be challenged, not before a time if one is given.
 func writeChallenge(ctx context.Context, db executor, caller Caller, user uuid.UUID, c *Challenge, f Factor, code *string, notBefore *time.Time) (bool, error) {
 	at := c.ExpiresAt.Add(-challengeLife)
-	tag, err := db.Exec(ctx, challengeFactor, f.ID, user, c.ID, at, at.Add(-challengeLife), caller.address(), code, notBefore)
+	tag, err := db.Exec(ctx, challengeFactor, f.ID, user, c.ID, at, at.Add(-challengeLife), caller.factorAddress(), code, notBefore)
 	return tag.RowsAffected() == 1, err
 }
 
-// address is where a challenge must be answered from. Callers whose address is not known are all at the same one.
-func (c Caller) address() netip.Addr {
+// factorAddress is where a challenge must be answered from. Callers whose address is not known are all at the same one.
+func (c Caller) factorAddress() netip.Addr {
 	if addr := c.ip(); addr != nil {
 		return *addr
 	}

@@ -82,11 +82,3 @@ func normalizePhone(text string) (string, *Error) {
 	}
 	return number, nil
 }
-
-// queueSMS adds a text message to a batch.
-func (s *Service) queueSMS(batch *pgx.Batch, m SMS) error {
-	if s.options.Outbound == nil {
-		return nil
-	}
-	return s.options.Outbound.QueueSMS(batch, m)
-}

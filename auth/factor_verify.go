@@ -238,7 +238,7 @@ func (s *Service) readProof(ctx context.Context, caller Caller, p *Principal, id
 	batch := &pgx.Batch{}
 	verdict := s.countCode(batch, caller, p.UserID, id)
 	s.lookups.ask(batch, p).QueryRow(l.scan)
-	batch.Queue(readProof, id, p.UserID, challenge, caller.address()).QueryRow(func(answer pgx.Row) error {
+	batch.Queue(readProof, id, p.UserID, challenge, caller.factorAddress()).QueryRow(func(answer pgx.Row) error {
 		err := answer.Scan(reader(func(r *row) {
 			out.secret, out.found, out.createdAt, out.used, out.sameIP, out.code, out.known =
 				r.text(), r.flag(), r.time(), r.flag(), r.flag(), r.text(), r.flag()
@@ -356,7 +356,7 @@ func (s *Service) raise(ctx context.Context, caller Caller, p *Principal, f Fact
 	case !accepted:
 		return nil, accept.refusal
 	}
-	return s.issue(u, o.refresh, st, o.at)
+	return s.issue(ctx, s.pool, caller, grant{user: u, refresh: o.refresh, standing: st, method: o.method, at: o.at})
 }
 
 // errNoStanding means that the session is gone.

@@ -47,9 +47,29 @@ func exchangeRule() limit.Rule {
 	return limit.Rule{Name: "exchange", Max: 150, Window: 5 * time.Minute}
 }
 
+// authorizeRule is for sign-ins at other servers that are begun.
+func authorizeRule() limit.Rule {
+	return limit.Rule{Name: "authorize", Max: 150, Window: 5 * time.Minute}
+}
+
 // mailRule is for mails to one address.
 func mailRule() limit.Rule {
 	return limit.Rule{Name: "mail", Max: 1, Window: time.Minute}
+}
+
+// passkeyRule is for challenges that passkeys sign.
+func passkeyRule() limit.Rule {
+	return limit.Rule{Name: "passkey", Max: 30, Window: 5 * time.Minute}
+}
+
+// ssoRule is for sign-ins that are begun with an identity provider.
+func ssoRule() limit.Rule {
+	return limit.Rule{Name: "sso", Max: 30, Window: 5 * time.Minute}
+}
+
+// assertionRule is for answers of identity providers. A large office may have one address.
+func assertionRule() limit.Rule {
+	return limit.Rule{Name: "assertion", Max: 150, Window: 5 * time.Minute}
 }
 
 // count adds hits to a batch, but for callers that are never limited.

@@ -17,8 +17,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"basalt/auth/limit"
+	"basalt/auth/outgoing"
 	"basalt/auth/password"
 	"basalt/auth/seal"
+	"basalt/auth/sso"
 	"basalt/auth/token"
 )
 
@@ -53,12 +55,28 @@ type Options struct {
 	Factors []string
 	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
 	EncryptionKeys seal.Masters
+	// Providers are the settings of sign-ins at other servers.
+	Providers ProviderOptions
 	// Sessions are how long sessions last; the zero value lets them last until they are ended.
 	Sessions SessionLimits
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
-	// Outbound takes mails and text messages; nil writes mails to the log.
+	// Passkeys lets users sign in with passkeys.
+	Passkeys bool
+	// MaxPasskeys is how many an account may have; 0 is ten.
+	MaxPasskeys int
+	// RelyingParty is who authenticators make key pairs for.
+	RelyingParty RelyingParty
+	// SSO is single sign-on.
+	SSO SSOOptions
+	// Outbound takes mails and text messages; nil sends none.
 	Outbound Outbound
+	// SMSProvider is the name of who sends text messages; "" is nobody.
+	SMSProvider string
+	// Notify are the kinds of mails by which users are told of changes of their accounts.
+	Notify []MailKind
+	// Hooks are called in the flows.
+	Hooks Hooks
 	// Log takes the events of accounts.
 	Log zerolog.Logger
 }
@@ -82,6 +100,7 @@ type Service struct {
 	dummy    string
 	limits   *limit.Limiter
 	chainKey []byte
+	hooks    hooks
 	vault    *seal.Vault
 	signer   atomic.Pointer[token.Signer]
 	signing  atomic.Pointer[SigningSet]
@@ -99,6 +118,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	if o.ReuseInterval <= 0 {
 		o.ReuseInterval = defaultReuseInterval
 	}
+	if o.SSO.Client == nil {
+		o.SSO.Client = outgoing.New(outgoing.Options{MaxAnswer: sso.MaxMetadata, Timeout: metadataPatience})
+	}
 	if o.Factors == nil {
 		o.Factors = DefaultFactors()
 	}
@@ -114,12 +136,16 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		dummy:    o.Passwords.Dummy(),
 		limits:   &limit.Limiter{Off: o.LimitsOff},
 		chainKey: chain.Sum(nil),
+		hooks:    hooks{Hooks: o.Hooks},
 		vault:    seal.NewVault(pool, encryptionKeys(o.EncryptionKeys, keys)),
 		log:      o.Log,
 	}
 	s.UseKeys(*keys)
 	return s
 }
+
+// Issuer is the public URL of the accounts API.
+func (s *Service) Issuer() string { return s.options.Issuer }
 
 // UseKeys has tokens signed with other keys from now on.
 func (s *Service) UseKeys(keys Keys) {
@@ -138,6 +164,9 @@ type Settings struct {
 	DisableSignup bool
 	Autoconfirm   bool
 	Anonymous     bool
+	SMSProvider   string
+	Passkeys      bool
+	SAML          bool
 }
 
 // Settings gives what clients may know.
@@ -146,6 +175,9 @@ func (s *Service) Settings() Settings {
 		DisableSignup: s.options.DisableSignup,
 		Autoconfirm:   s.options.Autoconfirm,
 		Anonymous:     s.options.Anonymous,
+		SMSProvider:   s.options.SMSProvider,
+		Passkeys:      s.options.Passkeys,
+		SAML:          s.options.SSO.SAML != nil,
 	}
 }
 

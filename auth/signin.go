@@ -80,6 +80,9 @@ func (s *Service) signIn(ctx context.Context, caller Caller, in Credentials) (*S
 		stored, id = user.passwordHash.Reveal(), user.ID
 	}
 	ok, err := s.matches(ctx, stored, in.Password)
+	if err == nil {
+		err = s.passwordAttempted(ctx, caller, user, ok)
+	}
 	switch {
 	case err != nil:
 		return nil, id, err
@@ -116,7 +119,7 @@ func (s *Service) signIn(ctx context.Context, caller Caller, in Credentials) (*S
 	if err != nil {
 		return nil, id, saveFailed("Database error granting user", err)
 	}
-	session, err := s.session(o, user)
+	session, err := s.session(ctx, s.pool, caller, o, user)
 	return session, id, err
 }
 

@@ -49,7 +49,10 @@ func (f *face) tables() []routes {
 		f.logoutRoutes(),
 		f.userRoutes(),
 		f.factorRoutes(),
+		f.oauthRoutes(),
 		f.adminRoutes(),
+		f.passkeyRoutes(),
+		f.ssoRoutes(),
 		f.adminFactorRoutes(),
 		f.sessionRoutes(),
 	}

@@ -51,7 +51,13 @@ func (f *face) settings(c echo.Context) error {
 	} {
 		external[provider] = false
 	}
-	return c.JSON(http.StatusOK, settingsBody{External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm})
+	for _, provider := range f.service.Providers() {
+		external[provider] = true
+	}
+	return c.JSON(http.StatusOK, settingsBody{
+		External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm, SMSProvider: s.SMSProvider,
+		PasskeysEnabled: s.Passkeys, SAMLEnabled: s.SAML,
+	})
 }
 
 type jwksBody struct {

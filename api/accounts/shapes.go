@@ -113,6 +113,8 @@ func sessionBody(session *auth.Session) []byte {
 	s.number("expires_in", int64(session.ExpiresIn/time.Second))
 	s.number("expires_at", session.ExpiresAt.Unix())
 	s.text("refresh_token", session.RefreshToken.Reveal())
+	s.textIf("provider_token", session.ProviderToken.Reveal())
+	s.textIf("provider_refresh_token", session.ProviderRefreshToken.Reveal())
 	s.name("user")
 	s.open()
 	s.user(session.User)
@@ -120,6 +122,9 @@ func sessionBody(session *auth.Session) []byte {
 	s.close()
 	return s
 }
+
+// DescribeUser writes an account as clients see it.
+func DescribeUser(u *auth.User) []byte { return userBody(u) }
 
 func userBody(u *auth.User) []byte {
 	s := make(shape, 0, sizeOfUser)
