@@ -63,6 +63,7 @@ func (s *Settings) checkAccounts() error {
 		if err := (choice{"mfa-factors", kind, auth.AllFactors()}).check(); err != nil {
 			return err
 		}
+	}
 	if _, err := s.providerOptions(""); err != nil {
 		return err
 	}
@@ -108,17 +109,6 @@ func (s *Settings) autoconfirm() bool {
 	return s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == ""
 }
 
-// accountsOf makes the rules of accounts as the settings ask.
-func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
-	redirects, _ := s.redirectURLs() // checked when the settings were
-	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
-		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
-		Autoconfirm:    s.autoconfirm(),
-		Factors:        append([]string{}, s.MFAFactors...),
-		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
-		TokenLife:      s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
-		LimitsOff: s.Limits == "off", Log: log,
-	})
 // accountsOf makes the rules of accounts as the settings ask. Errors are of settings that Check has refused.
 func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*auth.Service, error) {
 	issuer := apiURL + "/auth/v1"
@@ -153,7 +143,7 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 
 	o.TokenLife, o.ReuseInterval, o.Sessions = s.TokenLife, max(s.ReuseInterval, time.Nanosecond), s.sessionLimits()
 
-	o.EncryptionKeys = s.EncryptionKeys(p.Keys.Secret)
+	o.EncryptionKeys, o.Factors = s.EncryptionKeys(p.Keys.Secret), append([]string{}, s.MFAFactors...)
 
 	return auth.New(p.DB.Pool(), p.Keys, o), nil
 }

@@ -249,10 +249,13 @@ func (s *Service) verifyRecoveryCode(ctx context.Context, caller Caller, p *Prin
 		return nil, wrong
 	}
 	id, err := s.matchCode(ctx, kept, code)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case id == uuid.Nil:
+	}
+	if err := s.factorAttempted(ctx, caller, p.UserID, f.ID, f.Type, id != uuid.Nil); err != nil {
+		return nil, err
+	}
+	if id == uuid.Nil {
 		return nil, wrong
 	}
 	return s.raise(ctx, caller, p, f, &acceptance{

@@ -220,9 +220,15 @@ func (s *Service) verifyFactor(ctx context.Context, caller Caller, p *Principal,
 		return nil, unprocessable(CodeFactorChallengeExpired,
 			fmt.Sprintf("MFA challenge %s has expired, verify against another challenge or create a new challenge.", in.ChallengeID))
 	}
-	accept, err := s.compare(ctx, found, in)
+	accept, valid, err := s.compare(ctx, found, in)
 	if err != nil {
 		return nil, err
+	}
+	if err := s.factorAttempted(ctx, caller, p.UserID, id, found.factor.Type, valid); err != nil {
+		return nil, err
+	}
+	if !valid {
+		return nil, accept.refusal
 	}
 	accept.forget = codeHits(caller, p.UserID, id)
 	return s.raise(ctx, caller, p, found.factor, accept)
@@ -285,43 +291,37 @@ type acceptance struct {
 }
 
 // compare tells whether a code is right, and how it is accepted then.
-func (s *Service) compare(ctx context.Context, found *expected, in FactorProof) (*acceptance, error) {
+func (s *Service) compare(ctx context.Context, found *expected, in FactorProof) (*acceptance, bool, error) {
 	id, border := found.factor.ID, now().Add(-challengeLife)
 	if found.factor.Type == FactorPhone {
-		wrong := unprocessable(CodeFactorVerificationFailed, "Invalid MFA Phone code entered")
+		accept := &acceptance{
+			statement: acceptCode, parameters: []any{in.ChallengeID, id, border},
+			refusal: unprocessable(CodeFactorVerificationFailed, "Invalid MFA Phone code entered"),
+		}
 		if found.code == "" {
-			return nil, wrong
+			return accept, false, nil
 		}
 		code, _, err := s.unseal(ctx, found.code, codeCell(in.ChallengeID))
-		if err != nil {
-			return nil, err
-		}
-		if !code.Equal(in.Code) {
-			return nil, wrong
-		}
-		return &acceptance{statement: acceptCode, parameters: []any{in.ChallengeID, id, border}, refusal: wrong}, nil
+		return accept, err == nil && code.Equal(in.Code), err
 	}
-	wrong := unprocessable(CodeFactorVerificationFailed, "Invalid TOTP code entered")
+	accept := &acceptance{refusal: unprocessable(CodeFactorVerificationFailed, "Invalid TOTP code entered")}
 	secret, stale, err := s.unseal(ctx, found.secret, secretCell(id))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	step, ok, err := factor.MatchTOTP(secret.Reveal(), in.Code.Reveal(), time.Now())
 	if err != nil {
-		return nil, unexpected("Database error verifying MFA TOTP secret", err)
+		return nil, false, unexpected("Database error verifying MFA TOTP secret", err)
 	}
-	if !ok {
-		return nil, wrong
-	}
-	accept := &acceptance{statement: acceptStep, parameters: []any{in.ChallengeID, id, border, step}, refusal: wrong}
-	if stale {
+	accept.statement, accept.parameters = acceptStep, []any{in.ChallengeID, id, border, step}
+	if ok && stale {
 		sealed, err := s.seal(ctx, secret, secretCell(id))
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		accept.before = func(batch *pgx.Batch) { batch.Queue(resealFactor, id, found.secret, sealed) }
 	}
-	return accept, nil
+	return accept, ok, nil
 }
 
 // raise writes that a factor was proved and signs the session's new tokens, in one flight.
