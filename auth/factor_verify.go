@@ -346,7 +346,6 @@ func (s *Service) raise(ctx context.Context, caller Caller, p *Principal, f Fact
 		return rows.Err()
 	})
 	batch.Queue(readStanding, p.SessionID).QueryRow(st.scan)
-	s.limits.Forget(batch, accept.forget...)
 	u, err := writeAndRead(ctx, s.pool, batch, p.UserID, userOfTokenGone())
 	switch {
 	case errors.Is(err, errNoStanding):
@@ -356,7 +355,26 @@ func (s *Service) raise(ctx context.Context, caller Caller, p *Principal, f Fact
 	case !accepted:
 		return nil, accept.refusal
 	}
+	s.afterProof(ctx, u, f, accept)
 	return s.issue(ctx, s.pool, caller, grant{user: u, refresh: o.refresh, standing: st, method: o.method, at: o.at})
+}
+
+// afterProof forgets the tries that led to a proof, and tells the account's owner of a factor that was proved for the first
+// time. A code that was right and used up gets here once: were it to forget tries each time it comes, it would open the
+// way to as many guesses. The proof stands whatever becomes of this.
+func (s *Service) afterProof(ctx context.Context, u *User, f Factor, accept *acceptance) {
+	batch := &pgx.Batch{}
+	s.limits.Forget(batch, accept.forget...)
+	var err error
+	if f.Status != statusVerified {
+		err = s.notifyOfFactor(batch, MailFactorEnrolled, u, f.Type)
+	}
+	if err == nil && batch.Len() > 0 {
+		err = s.send(ctx, batch)
+	}
+	if err != nil {
+		s.log.Warn().Err(err).Stringer("user_id", u.ID).Msg("what follows the proof of a factor was not written")
+	}
 }
 
 // errNoStanding means that the session is gone.

@@ -338,8 +338,14 @@ func (s *Service) unenrollFactor(ctx context.Context, p *Principal, id uuid.UUID
 		case f.Status == statusVerified && l.user.hasRecoveryCodes() && !l.user.hasOtherFactor(id):
 			return unprocessable(CodeRecoveryCodesSoleFactor, "Recovery codes cannot be the only verified factor. Please enroll another factor before unenrolling this one or delete your recovery codes.")
 		}
-		_, err := tx.Exec(ctx, removeFactor, id, p.UserID, factorMethod(f.Type), now())
-		return err
+		batch := &pgx.Batch{}
+		batch.Queue(removeFactor, id, p.UserID, factorMethod(f.Type), now())
+		if f.Status == statusVerified {
+			if err := s.notifyOfFactor(batch, MailFactorUnenrolled, l.user, f.Type); err != nil {
+				return err
+			}
+		}
+		return tx.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {
 		return saveFailed("Database error deleting factor", err)
@@ -358,4 +364,9 @@ func (u *User) hasOtherFactor(than uuid.UUID) bool {
 func (u *User) hasRecoveryCodes() bool {
 	_, found := u.recoveryFactor()
 	return found
+}
+
+// notifyOfFactor adds a mail that tells an account's owner of a factor that came or went.
+func (s *Service) notifyOfFactor(batch *pgx.Batch, kind MailKind, u *User, factorType string) error {
+	return s.notify(batch, Mail{Kind: kind, To: u.Email, UserID: u.ID, FactorType: factorType, Data: u.UserMetadata})
 }

@@ -451,6 +451,33 @@ func TestGuessesAtAFactorComeToAnEnd(t *testing.T) {
 	home.adopt(home.verify(f, challenge, home.code(f, 1)))
 }
 
+func TestAUsedCodeOpensNoWayToMoreGuesses(t *testing.T) {
+	s := start(t, options())
+	o := options()
+	o.LimitsOff = false
+	limited := startOver(t, s.db, o)
+	owner := s.newFactorUser()
+	f := owner.enroll("app")
+	code := owner.code(f, 0)
+	owner.adopt(owner.verify(f, owner.challenge(f), code))
+	thief := owner.again(limited)
+	thief.from = "203.0.113.1"
+	challenge := thief.challenge(f)
+	looked := 0
+	for i := range 14 {
+		guess := "000000x"
+		if i%2 == 0 {
+			guess = code
+		}
+		if a := thief.verify(f, challenge, guess); a.code() == "mfa_verification_failed" {
+			looked++
+		}
+	}
+	if looked != 10 {
+		t.Errorf("%d guesses were looked at", looked)
+	}
+}
+
 func TestRefusalsOfFactors(t *testing.T) {
 	s := start(t, options())
 	u := s.newFactorUser()
