@@ -7,6 +7,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"basalt/auth"
+	"basalt/auth/outgoing"
+	"basalt/auth/sso"
 )
 
 // AccountSettings are the settings of accounts and sessions.
@@ -32,8 +34,10 @@ type AccountSettings struct {
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
 
 	HookSettings
+	OAuthServerSettings
 	WebAuthnSettings
 	SAMLSettings
+	LinkSettings
 }
 
 // maxTokenLife is a week: what a token says about its user gets old.
@@ -52,6 +56,9 @@ func (s *Settings) checkAccounts() error {
 	}
 	if _, err := s.signingKeys(); err != nil {
 		return &SettingError{"jwt-signing-keys", err.Error()}
+	}
+	if err := s.checkLinks(); err != nil {
+		return err
 	}
 	if err := s.checkMessages(); err != nil {
 		return err
@@ -76,6 +83,9 @@ func (s *Settings) checkAccounts() error {
 		}
 	}
 	if _, err := s.hooks(); err != nil {
+		return err
+	}
+	if err := s.checkOAuthServer(); err != nil {
 		return err
 	}
 	if err := s.checkSAML(); err != nil {
@@ -132,9 +142,13 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 	if o.Notify, err = s.notices(); err != nil {
 		return nil, err
 	}
+	o.OAuthServer = s.oauthServer()
 	o.Outbound, o.SMSProvider = p.Outbox, s.smsProvider()
 
 	if o.SSO.SAML, err = s.samlProvider(issuer); err != nil {
+		return nil, err
+	}
+	if o.SSO.Client, err = s.outgoingClient(outgoing.Options{Timeout: auth.MetadataPatience, MaxAnswer: sso.MaxMetadata}); err != nil {
 		return nil, err
 	}
 	o.SSO.IdPInitiated = s.SAMLIdPInitiated
@@ -144,6 +158,8 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 	o.TokenLife, o.ReuseInterval, o.Sessions = s.TokenLife, max(s.ReuseInterval, time.Nanosecond), s.sessionLimits()
 
 	o.EncryptionKeys, o.Factors = s.EncryptionKeys(p.Keys.Secret), append([]string{}, s.MFAFactors...)
+
+	o.Links = s.links()
 
 	return auth.New(p.DB.Pool(), p.Keys, o), nil
 }

@@ -66,6 +66,12 @@ const (
 	CodeIdentityNotFound                  Code = "identity_not_found"
 	CodeSingleIdentityNotDeletable        Code = "single_identity_not_deletable"
 	CodeEmailConflictIdentityNotDeletable Code = "email_conflict_identity_not_deletable"
+	CodeOTPExpired                        Code = "otp_expired"
+	CodeOTPDisabled                       Code = "otp_disabled"
+	CodePhoneExists                       Code = "phone_exists"
+	CodeEmailProviderDisabled             Code = "email_provider_disabled"
+	CodeReauthenticationNeeded            Code = "reauthentication_needed"
+	CodeReauthenticationNotValid          Code = "reauthentication_not_valid"
 )
 
 // Error is a refusal that the caller may read.

@@ -52,9 +52,25 @@ func authorizeRule() limit.Rule {
 	return limit.Rule{Name: "authorize", Max: 150, Window: 5 * time.Minute}
 }
 
-// mailRule is for mails to one address.
-func mailRule() limit.Rule {
-	return limit.Rule{Name: "mail", Max: 1, Window: time.Minute}
+// askRule is for requests of links and codes.
+func askRule() limit.Rule {
+	return limit.Rule{Name: "ask", Max: 30, Window: 5 * time.Minute}
+}
+
+// verifyRule is for links and codes that are brought back.
+func verifyRule() limit.Rule {
+	return limit.Rule{Name: "verify", Max: 30, Window: 5 * time.Minute}
+}
+
+// codeRule is for codes that are tried at one address from one network, codeSiegeRule for those from everywhere. As
+// with passwords, a siege does not bind networks in which the account has a session. Both together let somebody who
+// guesses at codes of six digits all day succeed once in a thousand days.
+func codeRule() limit.Rule {
+	return limit.Rule{Name: "code", Max: 5, Window: 15 * time.Minute}
+}
+
+func codeSiegeRule() limit.Rule {
+	return limit.Rule{Name: "code_siege", Max: 5, Window: 15 * time.Minute}
 }
 
 // passkeyRule is for challenges that passkeys sign.

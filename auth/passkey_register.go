@@ -131,7 +131,7 @@ func (s *Service) finishPasskeyRegistration(ctx context.Context, caller Caller, 
 	}
 	parsed, err := protocol.ParseCredentialCreationResponseBytes(answer)
 	if err != nil {
-		return nil, s.unverified(caller, "Invalid credential response", err)
+		return nil, s.unverified(caller, notVerified(), err)
 	}
 	r := &registrant{}
 	batch := &pgx.Batch{}
@@ -152,7 +152,7 @@ func (s *Service) finishPasskeyRegistration(ctx context.Context, caller Caller, 
 	}
 	credential, err := w.CreateCredential(newKeyHolder(r.user, nil), kept.SessionData, parsed)
 	if err != nil {
-		return nil, s.unverified(caller, "Credential verification failed", err)
+		return nil, s.unverified(caller, notVerified(), err)
 	}
 	return s.savePasskey(ctx, p, credential)
 }

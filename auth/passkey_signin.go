@@ -96,7 +96,7 @@ func (s *Service) finishPasskeySignIn(ctx context.Context, caller Caller, challe
 	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(answer)
 	if err != nil {
-		return nil, uuid.Nil, s.unverified(caller, "Invalid credential response", err)
+		return nil, uuid.Nil, s.unverified(caller, notVerified(), err)
 	}
 	handle, _ := uuid.ParseBytes(parsed.Response.UserHandle) // what is none is nobody's
 	key := &signingPasskey{credential: webauthn.Credential{ID: parsed.RawID}}
@@ -120,7 +120,7 @@ func (s *Service) finishPasskeySignIn(ctx context.Context, caller Caller, challe
 		return newKeyHolder(key.user, []webauthn.Credential{key.credential}), nil
 	}, kept.SessionData, parsed)
 	if err != nil {
-		return nil, uuid.Nil, s.unverified(caller, "Credential verification failed", err)
+		return nil, uuid.Nil, s.unverified(caller, notVerified(), err)
 	}
 	session, err := s.signInWithPasskey(ctx, caller, key, credential)
 	return session, key.user.ID, err
@@ -166,7 +166,7 @@ func (s *Service) signInWithPasskey(ctx context.Context, caller Caller, key *sig
 	if err != nil {
 		return nil, saveFailed("Database error granting user", err)
 	}
-	return session, nil
+	return session, s.complete(ctx, caller, session)
 }
 
 // cloned is the refusal of an authenticator whose count does not grow: there are two with the same key, and one of them
@@ -174,5 +174,5 @@ func (s *Service) signInWithPasskey(ctx context.Context, caller Caller, key *sig
 func (s *Service) cloned(caller Caller, key *signingPasskey) *Error {
 	s.log.Warn().Stringer("user_id", key.user.ID).Stringer("passkey_id", key.id).Str("request_id", caller.RequestID).
 		Msg("a passkey was used whose count of signatures does not grow: its authenticator may have been cloned")
-	return refuse(CodeWebAuthnVerificationFailed, "Credential verification failed")
+	return notVerified()
 }

@@ -57,8 +57,12 @@ type Options struct {
 	EncryptionKeys seal.Masters
 	// Providers are the settings of sign-ins at other servers.
 	Providers ProviderOptions
+	// Links are the settings of what is mailed and texted to prove who reads it.
+	Links LinkOptions
 	// Sessions are how long sessions last; the zero value lets them last until they are ended.
 	Sessions SessionLimits
+	// OAuthServer lets third parties have this project's users sign in at them.
+	OAuthServer OAuthServer
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
 	// Passkeys lets users sign in with passkeys.
@@ -101,6 +105,8 @@ type Service struct {
 	limits   *limit.Limiter
 	chainKey []byte
 	hooks    hooks
+	linkKey  []byte
+	links    LinkOptions
 	vault    *seal.Vault
 	signer   atomic.Pointer[token.Signer]
 	signing  atomic.Pointer[SigningSet]
@@ -119,13 +125,16 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		o.ReuseInterval = defaultReuseInterval
 	}
 	if o.SSO.Client == nil {
-		o.SSO.Client = outgoing.New(outgoing.Options{MaxAnswer: sso.MaxMetadata, Timeout: metadataPatience})
+		o.SSO.Client = outgoing.New(outgoing.Options{MaxAnswer: sso.MaxMetadata, Timeout: MetadataPatience})
 	}
 	if o.Factors == nil {
 		o.Factors = DefaultFactors()
 	}
-	chain := hmac.New(sha256.New, []byte(keys.Secret.Reveal()))
-	chain.Write([]byte("basalt refresh token chain"))
+	derived := func(purpose string) []byte {
+		key := hmac.New(sha256.New, []byte(keys.Secret.Reveal()))
+		key.Write([]byte(purpose))
+		return key.Sum(nil)
+	}
 	s := &Service{
 		pool:     pool,
 		lookups:  newLookups(pool).limited(o.Sessions),
@@ -135,8 +144,10 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		gate:     password.NewGate(o.Gate),
 		dummy:    o.Passwords.Dummy(),
 		limits:   &limit.Limiter{Off: o.LimitsOff},
-		chainKey: chain.Sum(nil),
 		hooks:    hooks{Hooks: o.Hooks},
+		chainKey: derived("basalt refresh token chain"),
+		linkKey:  derived("basalt one-time tokens"),
+		links:    o.Links.withDefaults(),
 		vault:    seal.NewVault(pool, encryptionKeys(o.EncryptionKeys, keys)),
 		log:      o.Log,
 	}
@@ -167,6 +178,11 @@ type Settings struct {
 	SMSProvider   string
 	Passkeys      bool
 	SAML          bool
+	Phone         bool
+	// PhoneAutoconfirm is Autoconfirm for telephone numbers.
+	PhoneAutoconfirm bool
+	// ConfirmPage tells whether a page stands between a link and what it does.
+	ConfirmPage bool
 }
 
 // Settings gives what clients may know.
@@ -178,6 +194,8 @@ func (s *Service) Settings() Settings {
 		SMSProvider:   s.options.SMSProvider,
 		Passkeys:      s.options.Passkeys,
 		SAML:          s.options.SSO.SAML != nil,
+		Phone:         s.links.Phone, PhoneAutoconfirm: s.links.PhoneAutoconfirm,
+		ConfirmPage: s.links.ConfirmPage,
 	}
 }
 

@@ -38,6 +38,7 @@ type Session struct {
 	// ProviderToken and ProviderRefreshToken are those of the server that the user has signed in at, if one did.
 	ProviderToken, ProviderRefreshToken Secret
 
+	scopes string // of an OAuth client's
 	// unsigned is what the access token is to be made from when the transaction that writes the session has committed.
 	unsigned *grant
 }
@@ -105,7 +106,7 @@ type accessClaims struct {
 // that is a server has to wait for the transaction's end, when complete calls it.
 func (s *Service) issue(ctx context.Context, db limit.Sender, caller Caller, g grant) (*Session, error) {
 	u, st, at := g.user, g.standing, g.at
-	session := &Session{ID: st.sessionID, RefreshToken: g.refresh, User: u}
+	session := &Session{ID: st.sessionID, RefreshToken: g.refresh, User: u, scopes: st.scopes}
 	if h := s.hooks.CustomAccessToken; h != nil && h.Outside() {
 		if _, within := db.(pgx.Tx); within {
 			session.unsigned = &g

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -67,6 +68,8 @@ where id = $1`
 
 // person is whom an identity provider vouches for.
 type person struct {
+	// id is that of the account, if one has to be made.
+	id      uuid.UUID
 	subject string
 	email   string
 	// data is what the account keeps of it.
@@ -109,7 +112,7 @@ func (c *connection) person(a *sso.Assertion) (*person, *Error) {
 	if err != nil {
 		return nil, unexpected("Mapped claims from provider could not be serialized into JSON", err)
 	}
-	return &person{subject: subject, email: email, data: kept}, nil
+	return &person{id: uuid.New(), subject: subject, email: email, data: kept}, nil
 }
 
 // known is an account that may be a person's.
@@ -134,6 +137,35 @@ func queueFindPerson(batch *pgx.Batch, c *connection, p *person) *[]known {
 		return err
 	})
 	return found
+}
+
+// preview is the account that would be made of a person.
+func (p *person) preview(c *connection, at time.Time) (*User, error) {
+	app, err := appMetadata(c.name()).text()
+	if err != nil {
+		return nil, err
+	}
+	return &User{
+		ID: p.id, Audience: audience, Role: RoleAuthenticated, Email: p.email, EmailConfirmedAt: &at, ConfirmedAt: &at,
+		AppMetadata: app, UserMetadata: p.data, CreatedAt: &at, UpdatedAt: &at,
+	}, nil
+}
+
+// mayBeMade asks the hook whether a person who has no account yet may get one.
+func (s *Service) mayBeMade(ctx context.Context, caller Caller, c *connection, p *person) error {
+	if s.hooks.BeforeUserCreated == nil {
+		return nil
+	}
+	batch := &pgx.Batch{}
+	found := queueFindPerson(batch, c, p)
+	if err := s.send(ctx, batch); err != nil || len(*found) > 0 {
+		return err
+	}
+	u, err := p.preview(c, now())
+	if err != nil {
+		return err
+	}
+	return s.beforeUserCreated(ctx, caller, u)
 }
 
 // keepPerson gives the account of a person: the one that there is, brought up to date, or a new one.
@@ -167,9 +199,8 @@ func (s *Service) makePerson(ctx context.Context, tx pgx.Tx, c *connection, p *p
 	if err != nil {
 		return uuid.Nil, err
 	}
-	id := uuid.New()
-	_, err = tx.Exec(ctx, insertPerson, id, p.email, now(), app, p.data, p.subject, c.name())
-	return id, err
+	_, err = tx.Exec(ctx, insertPerson, p.id, p.email, now(), app, p.data, p.subject, c.name())
+	return p.id, err
 }
 
 // managedBySSO tells whether an identity provider decides about the address and the credentials of an account.

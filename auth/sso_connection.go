@@ -45,8 +45,8 @@ type SSOOptions struct {
 	Client *http.Client
 }
 
-// metadataPatience bounds a fetch of metadata.
-const metadataPatience = 5 * time.Second
+// MetadataPatience bounds a fetch of metadata.
+const MetadataPatience = 5 * time.Second
 
 const (
 	connectionColumns = `
@@ -209,7 +209,7 @@ func (s *Service) fetchMetadata(ctx context.Context, address string) ([]byte, *s
 	failed := func(err error) error {
 		return &Error{Code: CodeSAMLMetadataFetchFailed, Message: "SAML Metadata could not be fetched: " + err.Error(), Cause: err}
 	}
-	ctx, cancel := context.WithTimeout(ctx, metadataPatience)
+	ctx, cancel := context.WithTimeout(ctx, MetadataPatience)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

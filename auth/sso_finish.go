@@ -123,6 +123,9 @@ func (s *Service) finishSSO(ctx context.Context, caller Caller, in SSOAnswer) (*
 	if refusal != nil {
 		return nil, uuid.Nil, refusal
 	}
+	if err := s.mayBeMade(ctx, caller, e.connection, person); err != nil {
+		return nil, uuid.Nil, err
+	}
 	return s.enterBySSO(ctx, caller, e, assertion, person)
 }
 
@@ -231,7 +234,19 @@ func (s *Service) enterBySSO(ctx context.Context, caller Caller, e *exchange, a 
 	if err != nil {
 		return nil, user, saveFailed("Database error saving new user", err)
 	}
-	return out, user, nil
+	if user == p.id && s.hooks.AfterUserCreated != nil {
+		u, err := s.AdminUser(ctx, user)
+		if err == nil {
+			err = s.afterUserCreated(ctx, caller, u)
+		}
+		if err != nil {
+			return nil, user, err
+		}
+	}
+	if out.Session != nil {
+		err = s.complete(ctx, caller, out.Session)
+	}
+	return out, user, err
 }
 
 // endWithin keeps what an identity provider says within what the database can.

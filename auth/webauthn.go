@@ -72,7 +72,8 @@ func (s *Service) ceremonies(selection protocol.AuthenticatorSelection) (*webaut
 	config.AuthenticatorSelection = selection
 	w, err := webauthn.New(config)
 	if err != nil {
-		return nil, unexpected("WebAuthn is not set up: the relying party is not valid", err)
+		s.log.Warn().Err(err).Msg("WebAuthn does not work: it needs a domain, as the host of --site-url or as --webauthn-rp-id")
+		return nil, unprocessable(CodeFeatureDisabled, "WebAuthn is not set up on this server: it needs a domain")
 	}
 	return w, nil
 }
@@ -188,14 +189,18 @@ func queueConsume(batch *pgx.Batch, id uuid.UUID, kind string, user *uuid.UUID) 
 	return kept
 }
 
-// unverified is the refusal of an answer that does not prove what it should. Why goes to the log: a wrong origin or
+// unverified gives the refusal of an answer that does not prove what it should. Why goes to the log: a wrong origin or
 // relying party is found there. It holds no secret, as WebAuthn's answers have none.
-func (s *Service) unverified(caller Caller, message string, why error) *Error {
+func (s *Service) unverified(caller Caller, refusal *Error, why error) *Error {
 	line := s.log.Info().Str("request_id", caller.RequestID).AnErr("error", why)
 	var detail *protocol.Error
 	if errors.As(why, &detail) {
 		line = line.Str("detail", detail.DevInfo)
 	}
 	line.Msg("the answer of an authenticator is refused")
-	return refuse(CodeWebAuthnVerificationFailed, message)
+	return refusal
+}
+
+func notVerified() *Error {
+	return refuse(CodeWebAuthnVerificationFailed, "Credential verification failed")
 }

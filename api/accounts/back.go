@@ -75,8 +75,8 @@ func (f *face) refusalReturn(c echo.Context, to string, err error, pkce bool) st
 	var refusal *auth.OAuthRefusal
 	if errors.As(err, &refusal) {
 		values = url.Values{"error": {short(refusal.Name)}, "error_description": {short(refusal.Description)}}
-	} else if p.status >= http.StatusInternalServerError {
-		f.options.Log.WithLevel(severity(p)).Str("request_id", requestID(c)).Int("status", p.status).AnErr("error", p.cause).Msg("accounts request failed")
+	} else {
+		f.report(c, p)
 	}
 	if pkce {
 		to = withQuery(to, values)
@@ -87,7 +87,7 @@ func (f *face) refusalReturn(c echo.Context, to string, err error, pkce bool) st
 // oauthError is a status by the names of RFC 6749 §4.1.2.1.
 func oauthError(status int) string {
 	switch {
-	case status == http.StatusForbidden, status == http.StatusUnprocessableEntity:
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusUnprocessableEntity:
 		return "access_denied"
 	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests, status == http.StatusGatewayTimeout:
 		return "temporarily_unavailable"

@@ -90,24 +90,6 @@ func (f *face) report(c echo.Context, p *problem) (errorID string) {
 	return errorID
 }
 
-// failOnSite takes a browser to the site, which tells its user what went wrong. The names are those of RFC 6749 §4.1.2.1.
-func (f *face) failOnSite(c echo.Context, err error) error {
-	p := translate(err)
-	f.report(c, p)
-	kind := "invalid_request"
-	switch {
-	case p.status == http.StatusUnauthorized:
-		kind = "unauthorized_client"
-	case p.status == http.StatusForbidden:
-		kind = "access_denied"
-	case p.status == http.StatusServiceUnavailable, p.status == http.StatusTooManyRequests:
-		kind = "temporarily_unavailable"
-	case p.status >= http.StatusInternalServerError:
-		kind = "server_error"
-	}
-	return c.Redirect(http.StatusSeeOther, f.service.FailureURL(kind, p.code, p.message))
-}
-
 // severity is how a failure is logged: an error is for a person to act on, what passes by itself is a warning, and that
 // a client has left is neither.
 func severity(p *problem) zerolog.Level {
@@ -204,13 +186,15 @@ func status(e *auth.Error) int {
 		return http.StatusUnauthorized
 	case auth.CodeNotAdmin, auth.CodeSessionNotFound:
 		return http.StatusForbidden
-	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound, auth.CodeFactorNotFound, auth.CodeManualLinkingDisabled:
+	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound, auth.CodeFactorNotFound, auth.CodeManualLinkingDisabled,
+		auth.CodeOAuthClientNotFound, auth.CodeOAuthAuthorizationNotFound, auth.CodeOAuthConsentNotFound:
 		return http.StatusNotFound
 	case auth.CodeConflict:
 		return http.StatusConflict
 	case auth.CodeWeakPassword, auth.CodeSamePassword, auth.CodeUserAlreadyExists, auth.CodeEmailExists,
-		auth.CodeSignupDisabled, auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled,
-		auth.CodeIdentityAlreadyExists, auth.CodeIdentityNotFound, auth.CodeSingleIdentityNotDeletable, auth.CodeEmailConflictIdentityNotDeletable:
+		auth.CodeSignupDisabled, auth.CodeOTPDisabled, auth.CodePhoneExists, auth.CodeReauthenticationNotValid,
+		auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled, auth.CodeIdentityAlreadyExists,
+		auth.CodeIdentityNotFound, auth.CodeSingleIdentityNotDeletable, auth.CodeEmailConflictIdentityNotDeletable:
 		return http.StatusUnprocessableEntity
 	case auth.CodeOverRequestRateLimit, auth.CodeOverEmailSendRateLimit, auth.CodeOverSMSSendRateLimit,
 		auth.CodeRecoveryCodesLocked:

@@ -7,18 +7,18 @@ import (
 	"testing"
 
 	"basalt/auth"
-	post "basalt/auth/outbox"
+	store "basalt/auth/outbox"
 	"basalt/auth/seal"
 	"basalt/store/storetest"
 )
 
 // texted starts a server whose messages stay in the outbox, which is for reading them.
-func texted(t *testing.T) (*server, *post.Outbox) {
+func texted(t *testing.T) (*server, *store.Outbox) {
 	t.Helper()
 	t.Parallel()
 	db := storetest.New(t)
 	key := seal.Derive("key of the outbox of a test, long enough", "test")
-	box := post.New(db.Pool, post.Options{Keys: func() (seal.Ring, error) { return seal.Ring{key}, nil }})
+	box := store.New(db.Pool, store.Options{Keys: func() (seal.Ring, error) { return seal.Ring{key}, nil }})
 	o := options()
 	o.Outbound = box
 	o.Factors = auth.AllFactors()
@@ -27,7 +27,7 @@ func texted(t *testing.T) (*server, *post.Outbox) {
 }
 
 // lastCode is the code of the newest text message to a number.
-func lastCode(t *testing.T, box *post.Outbox, to string) string {
+func lastCode(t *testing.T, box *store.Outbox, to string) string {
 	t.Helper()
 	entries, err := box.List(t.Context(), 100)
 	if err != nil {

@@ -89,6 +89,19 @@ func (s *shape) list(name string, n int, write func(i int)) {
 	*s = append(*s, ']')
 }
 
+// texts writes a list of texts.
+func (s *shape) texts(name string, values []string) {
+	s.name(name)
+	*s = append(*s, '[')
+	for i, value := range values {
+		if i > 0 {
+			*s = append(*s, ',')
+		}
+		*s = appendText(*s, value)
+	}
+	*s = append(*s, ']')
+}
+
 // appendText writes a JSON string. Most have nothing to escape.
 func appendText(to []byte, text string) []byte {
 	for i := range len(text) {

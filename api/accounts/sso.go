@@ -87,9 +87,11 @@ func (f *face) finishSSO(c echo.Context) error {
 	case errors.As(err, &refusal) && refusal.Code == auth.CodeSAMLProviderDisabled:
 		return err
 	case err != nil:
-		return f.failOnSite(c, err)
+		return leadBack(c, f.refusalReturn(c, f.service.RedirectTarget(), err, true))
+	case out.Session == nil:
+		return leadBack(c, codeReturn(out.Redirect, out.Code))
 	}
-	return c.Redirect(http.StatusFound, out.URL())
+	return leadBack(c, sessionReturn(out.Redirect, out.Session, nil))
 }
 
 func (f *face) acceptSSO(c echo.Context) (*auth.SignedInElsewhere, error) {

@@ -155,8 +155,8 @@ func (idp *identityProvider) form(request *saml.IdpAuthnRequest, who *saml.Sessi
 	return url.Values{"SAMLResponse": {form.SAMLResponse}, "RelayState": {form.RelayState}}
 }
 
-// ask begins a sign-in here.
-func (s *server) ask(body string) string {
+// askSSO begins a sign-in here.
+func (s *server) askSSO(body string) string {
 	s.t.Helper()
 	return s.want(s.call("POST", "/sso", s.keys.AnonKey, body), 200, "").str("url")
 }
@@ -201,7 +201,7 @@ func (s *server) consume(form url.Values) landing {
 // entered fails the test unless a browser came back with a session, and gives its user.
 func (s *server) entered(l landing) answer {
 	s.t.Helper()
-	if l.status != 302 || l.fragment.Get("access_token") == "" {
+	if l.status != 303 || l.fragment.Get("access_token") == "" {
 		s.t.Fatalf("the browser is sent to %s", l.url)
 	}
 	return s.want(s.call("GET", "/user", l.fragment.Get("access_token"), ""), 200, "")

@@ -16,6 +16,8 @@ import (
 	"github.com/crewjam/saml"
 	"github.com/google/uuid"
 
+	"basalt/auth"
+	"basalt/auth/hook"
 	"basalt/auth/outgoing"
 )
 
@@ -32,7 +34,7 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 	provider := idp.register(domain, mapped).str("id")
 	email := "ada@" + domain
 
-	to := s.ask(fmt.Sprintf(`{"domain":%q,"redirect_to":"http://site.example/in?x=1","skip_http_redirect":true}`, strings.ToUpper(domain)))
+	to := s.askSSO(fmt.Sprintf(`{"domain":%q,"redirect_to":"http://site.example/in?x=1","skip_http_redirect":true}`, strings.ToUpper(domain)))
 	if !strings.HasPrefix(to, idp.SSOURL.String()+"?") || !strings.Contains(to, "Signature=") {
 		t.Errorf("the browser is sent to %s", to)
 	}
@@ -73,7 +75,7 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 		s.want(s.call("PUT", "/user", token, fmt.Sprintf(`{"email":%q,"data":{"theme":"dark"}}`, email)), 200, "")
 	})
 	t.Run("again, to the same account", func(t *testing.T) {
-		to := s.ask(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider))
+		to := s.askSSO(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider))
 		l := s.consume(idp.answer(to, employee("u-1", "ada.lovelace@"+domain)))
 		if again := s.entered(l); again.str("id") != user.str("id") {
 			t.Errorf("the user is %s", again.text)
@@ -83,7 +85,7 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 		}
 	})
 	t.Run("under another name with the same address", func(t *testing.T) {
-		to := s.ask(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider))
+		to := s.askSSO(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider))
 		other := s.entered(s.consume(idp.answer(to, employee("u-1-new", "ada.lovelace@"+domain))))
 		if other.str("id") != user.str("id") || other.get("identities.1") == nil {
 			t.Errorf("the user is %s", other.text)
@@ -91,7 +93,7 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 	})
 	t.Run("to another account than that of a password", func(t *testing.T) {
 		own := s.signUp("bob@" + domain)
-		to := s.ask(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider))
+		to := s.askSSO(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider))
 		bob := s.entered(s.consume(idp.answer(to, employee("u-2", "bob@"+domain))))
 		if bob.str("id") == own.str("user.id") || bob.str("email") != "bob@"+domain {
 			t.Errorf("the user is %s", bob.text)
@@ -111,10 +113,10 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 	t.Run("by a code, to who began", func(t *testing.T) {
 		verifier := strings.Repeat("v", 50)
 		digest := sha256.Sum256([]byte(verifier))
-		to := s.ask(fmt.Sprintf(`{"domain":%q,"skip_http_redirect":true,"code_challenge":%q,"code_challenge_method":"s256"}`,
+		to := s.askSSO(fmt.Sprintf(`{"domain":%q,"skip_http_redirect":true,"code_challenge":%q,"code_challenge_method":"s256"}`,
 			domain, base64.RawURLEncoding.EncodeToString(digest[:])))
 		l := s.consume(idp.answer(to, employee("u-1", email)))
-		if l.status != 302 || l.query.Get("code") == "" || l.url.Fragment != "" {
+		if l.status != 303 || l.query.Get("code") == "" || l.url.Fragment != "" {
 			t.Fatalf("the browser is sent to %s", l.url)
 		}
 		exchange := fmt.Sprintf(`{"auth_code":%q,"code_verifier":%q}`, l.query.Get("code"), verifier)
@@ -124,14 +126,14 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 		}
 	})
 	t.Run("until the end that it gives", func(t *testing.T) {
-		to := s.ask(fmt.Sprintf(`{"domain":%q,"skip_http_redirect":true}`, domain))
+		to := s.askSSO(fmt.Sprintf(`{"domain":%q,"skip_http_redirect":true}`, domain))
 		end := time.Now().Add(-time.Second)
 		l := s.consume(idp.answer(to, employee("u-1", email), func(a *saml.Assertion) { a.AuthnStatements[0].SessionNotOnOrAfter = &end }))
 		s.want(s.refresh(l.fragment.Get("refresh_token")), 400, "session_expired")
 	})
 	t.Run("but not whom the project has banned", func(t *testing.T) {
 		s.want(s.admin("PUT", "/users/"+user.str("id"), `{"ban_duration":"1h"}`), 200, "")
-		to := s.ask(fmt.Sprintf(`{"domain":%q,"skip_http_redirect":true}`, domain))
+		to := s.askSSO(fmt.Sprintf(`{"domain":%q,"skip_http_redirect":true}`, domain))
 		s.turnedAway(s.consume(idp.answer(to, employee("u-1", email))), "user_banned")
 	})
 }
@@ -143,7 +145,7 @@ func TestAnAnswerOfAnIdentityProviderIsChecked(t *testing.T) {
 	who := employee("u-1", "ada@corp.example")
 	ask := func() string {
 		t.Helper()
-		return s.ask(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider))
+		return s.askSSO(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider))
 	}
 	xmlOf := func(form url.Values, change func(string) string) url.Values {
 		text, err := base64.StdEncoding.DecodeString(form.Get("SAMLResponse"))
@@ -309,7 +311,7 @@ func TestAnAssertionIsGoodOnce(t *testing.T) {
 		return entered
 	}
 	t.Run("when it answers a request", func(t *testing.T) {
-		to := s.ask(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider))
+		to := s.askSSO(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider))
 		if n := together(idp.answer(to, employee("u-1", "ada@corp.example"))); n != 1 {
 			t.Errorf("%d came in", n)
 		}
@@ -367,7 +369,7 @@ func TestAnIdentityProviderBegins(t *testing.T) {
 	s.turnedAway(s.consume(stranger.begin("", who)), "saml_idp_not_found")
 	s.turnedAway(s.consume(idp.begin(uuid.NewString(), who)), "saml_relay_state_not_found")
 	t.Run("but not with the answer to somebody's request", func(t *testing.T) {
-		form := idp.answer(s.ask(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider)), who)
+		form := idp.answer(s.askSSO(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider)), who)
 		form.Set("RelayState", "")
 		s.turnedAway(s.consume(form), "validation_failed")
 	})
@@ -510,7 +512,7 @@ func TestMetadataIsFetchedAndKeptFresh(t *testing.T) {
 	s.want(s.admin("POST", "/sso/providers", body), 201, "")
 	enter := func() landing {
 		t.Helper()
-		return s.consume(idp.answer(s.ask(`{"domain":"corp.example","skip_http_redirect":true}`), employee("u-1", "ada@corp.example")))
+		return s.consume(idp.answer(s.askSSO(`{"domain":"corp.example","skip_http_redirect":true}`), employee("u-1", "ada@corp.example")))
 	}
 	age := func() {
 		t.Helper()
@@ -542,5 +544,43 @@ func TestMetadataIsFetchedAndKeptFresh(t *testing.T) {
 		if asked != 1 {
 			t.Errorf("metadata that %s was fetched %d times", name, asked)
 		}
+	}
+}
+
+func TestHooksAreAskedAboutUsersOfOrganisations(t *testing.T) {
+	var s *server
+	with := ssoOptions(t)
+	s = startWithHooks(t, `
+create table public.made (id uuid, email text, provider text);
+grant all on public.made to supabase_auth_admin;
+create function public.before(event jsonb) returns jsonb language plpgsql as $$
+begin
+  if event#>>'{user,email}' not like '%@corp.example' then
+    return '{"error":{"http_code":403,"message":"not one of ours"}}';
+  end if;
+  return '{}';
+end $$;
+create function public.after(event jsonb) returns jsonb language plpgsql as $$
+begin
+  insert into public.made values ((event#>>'{user,id}')::uuid, event#>>'{user,email}', event#>>'{user,app_metadata,provider}');
+  return '{}';
+end $$;`, func(h *auth.Hooks) {
+		h.BeforeUserCreated, h.AfterUserCreated = functionHook(t, hook.BeforeUserCreated, "before"), functionHook(t, hook.AfterUserCreated, "after")
+	}, func(o *auth.Options) { o.SSO = with.SSO })
+	idp := newIdentityProvider(s)
+	provider := idp.register("corp.example").str("id")
+	enter := func(who *saml.Session) landing {
+		return s.consume(idp.answer(s.askSSO(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider)), who))
+	}
+	ada := s.entered(enter(employee("u-1", "ada@corp.example")))
+	s.entered(enter(employee("u-1", "ada@elsewhere.example")))
+	if l := enter(employee("u-2", "eve@elsewhere.example")); l.query.Get("error_description") != "not one of ours" {
+		t.Errorf("the browser is sent to %s", l.url)
+	}
+	if n := s.count(`select count(*) from public.made where id = $1 and provider = $2`, ada.str("id"), "sso:"+provider); n != 1 {
+		t.Error("the hook was not told of the account")
+	}
+	if n := s.count(`select count(*) from public.made`); n != 1 {
+		t.Errorf("%d accounts were told of", n)
 	}
 }
