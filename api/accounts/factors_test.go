@@ -282,6 +282,21 @@ func TestAFactorGuardsWhatItProtects(t *testing.T) {
 	s.want(weak.do("PUT", "/user", `{"password":"Another-pass-1"}`), 200, "")
 }
 
+func TestTheResetOfAPasswordDoesNotPassTheFactor(t *testing.T) {
+	s := start(t, options())
+	u, f := s.protected()
+	link := s.want(s.admin("POST", "/generate_link", fmt.Sprintf(`{"type":"recovery","email":%q}`, u.email)), 200, "")
+	thief := &factorUser{server: s, email: u.email}
+	thief.adopt(s.call("POST", "/verify", s.keys.AnonKey, fmt.Sprintf(`{"type":"recovery","token_hash":%q}`, link.str("hashed_token"))))
+	if !strings.HasPrefix(thief.standing(), "aal1 ") {
+		t.Errorf("a reset opens a session at %s", thief.standing())
+	}
+	s.want(thief.do("PUT", "/user", `{"password":"Another-pass-1"}`), 401, "insufficient_aal")
+	s.want(thief.do("POST", "/factors", `{"factor_type":"totp","friendly_name":"own"}`), 403, "insufficient_aal")
+	s.want(thief.do("DELETE", "/factors/"+f.id, ""), 422, "insufficient_aal")
+	s.want(s.signIn(u.email, goodPassword), 200, "")
+}
+
 func TestTheProofOfAFactorEndsWeakerSessions(t *testing.T) {
 	s := start(t, options())
 	u, f := s.protected()
