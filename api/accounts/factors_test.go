@@ -532,6 +532,14 @@ func TestRefusalsOfFactors(t *testing.T) {
 	s.want(u.verify(f, f.id, "123456"), 403, "session_not_found")
 }
 
+func TestAccountsWithoutCredentialsHaveNoFactors(t *testing.T) {
+	o := options()
+	o.Anonymous = true
+	s := start(t, o)
+	a := s.want(s.call("POST", "/signup", s.keys.AnonKey, `{}`), 200, "")
+	s.want(s.call("POST", "/factors", a.str("access_token"), `{"factor_type":"totp","friendly_name":"x"}`), 403, "no_authorization")
+}
+
 func TestKindsOfFactorsCanBeOff(t *testing.T) {
 	o := options()
 	o.Factors = []string{auth.FactorPhone}
