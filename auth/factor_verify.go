@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"basalt/auth/factor"
-	"basalt/auth/limit"
 )
 
 const (
