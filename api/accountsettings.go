@@ -34,6 +34,7 @@ type AccountSettings struct {
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
 
 	HookSettings
+	CaptchaSettings
 	OAuthServerSettings
 	WebAuthnSettings
 	SAMLSettings
@@ -83,6 +84,9 @@ func (s *Settings) checkAccounts() error {
 		}
 	}
 	if _, err := s.hooks(); err != nil {
+		return err
+	}
+	if _, err := s.captcha(); err != nil {
 		return err
 	}
 	if err := s.checkOAuthServer(); err != nil {
@@ -139,6 +143,10 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 		return nil, err
 	}
 
+	if o.Captcha, err = s.captcha(); err != nil {
+		return nil, err
+	}
+
 	if o.Notify, err = s.notices(); err != nil {
 		return nil, err
 	}
@@ -152,6 +160,9 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 		return nil, err
 	}
 	o.SSO.IdPInitiated = s.SAMLIdPInitiated
+	if o.SSO.Client, err = s.outgoingClient(outgoing.Options{MaxAnswer: sso.MaxMetadata}); err != nil {
+		return nil, err
+	}
 
 	o.Passkeys, o.MaxPasskeys, o.RelyingParty = s.Passkeys, s.MaxPasskeys, s.relyingParty()
 

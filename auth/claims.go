@@ -29,7 +29,7 @@ func (s *Service) customize(ctx context.Context, db limit.Sender, caller Caller,
 	var answer struct {
 		Claims json.RawMessage `json:"claims"`
 	}
-	input := claimsEvent{h.Metadata(caller.address()), g.user.ID, claims, g.method}
+	input := claimsEvent{h.Metadata(caller.origin()), g.user.ID, claims, g.method}
 	if err := s.call(ctx, db, h, input, &answer); err != nil {
 		return nil, time.Time{}, err
 	}

@@ -57,6 +57,7 @@ const (
 	CodeRequestTimeout                    Code = "request_timeout"
 	CodeMFAVerificationRejected           Code = "mfa_verification_rejected"
 	CodeUnknown                           Code = "unknown"
+	CodeCaptchaFailed                     Code = "captcha_failed"
 	CodeBadOAuthState                     Code = "bad_oauth_state"
 	CodeBadOAuthCallback                  Code = "bad_oauth_callback"
 	CodeOAuthProviderNotSupported         Code = "oauth_provider_not_supported"

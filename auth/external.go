@@ -177,7 +177,7 @@ func overtaken(err error) bool {
 
 // accountOf gives the account of a visitor: the one that knows the identity, else the one that has to gain it, else the
 // one whose address is proved on both sides to be the same, else a new one.
-func (s *Service) accountOf(ctx context.Context, tx pgx.Tx, v visitor, linkTo uuid.UUID) (uuid.UUID, error) {
+func (s *Service) accountOf(ctx context.Context, tx pgx.Tx, m *making, v visitor, linkTo uuid.UUID) (uuid.UUID, error) {
 	at := now()
 	var known uuid.UUID
 	var email string
@@ -210,7 +210,7 @@ func (s *Service) accountOf(ctx context.Context, tx pgx.Tx, v visitor, linkTo uu
 			return uuid.Nil, err
 		}
 	}
-	return s.newcomer(ctx, tx, v, at)
+	return s.newcomer(ctx, tx, m, v, at)
 }
 
 // welcomeBack renews what is known of a visitor who has an account.
@@ -241,7 +241,7 @@ func (s *Service) join(ctx context.Context, tx pgx.Tx, v visitor, user uuid.UUID
 }
 
 // newcomer makes an account.
-func (s *Service) newcomer(ctx context.Context, tx pgx.Tx, v visitor, at time.Time) (uuid.UUID, error) {
+func (s *Service) newcomer(ctx context.Context, tx pgx.Tx, m *making, v visitor, at time.Time) (uuid.UUID, error) {
 	if s.options.DisableSignup {
 		return uuid.Nil, refuse(CodeSignupDisabled, "Signups not allowed for this instance")
 	}
@@ -257,6 +257,10 @@ func (s *Service) newcomer(ctx context.Context, tx pgx.Tx, v visitor, at time.Ti
 	if v.email != "" {
 		confirmedAt = &at
 	}
+	d := draft{id: id, email: optionalText(v.email), app: app, user: v.data}
+	if err := s.ask(m, d.preview(at)); err != nil {
+		return uuid.Nil, err
+	}
 	tag, err := tx.Exec(ctx, insertVisitor, id, optionalText(v.email), confirmedAt, app, v.data, at)
 	switch {
 	case err != nil:
@@ -267,6 +271,7 @@ func (s *Service) newcomer(ctx context.Context, tx pgx.Tx, v visitor, at time.Ti
 	case tag.RowsAffected() == 0:
 		return uuid.Nil, errOvertaken
 	}
+	m.made = id
 	_, err = tx.Exec(ctx, insertIdentity, v.subject, id, v.data, v.provider, at)
 	return id, err
 }

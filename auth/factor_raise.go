@@ -146,7 +146,11 @@ func (s *Service) raise(ctx context.Context, caller Caller, p *Principal, f Fact
 		return nil, accept.refusal
 	}
 	s.afterProof(ctx, u, f, accept)
-	return s.issue(ctx, s.pool, caller, grant{user: u, refresh: o.refresh, standing: st, method: o.method, at: o.at})
+	session, err := s.issue(ctx, s.pool, caller, grant{user: u, refresh: o.refresh, standing: st, method: o.method, at: o.at})
+	if err != nil {
+		return nil, s.abandon(ctx, p.SessionID, err)
+	}
+	return session, nil
 }
 
 // afterProof forgets the tries that led to a proof, and tells the account's owner of a factor that was proved for the first

@@ -259,7 +259,7 @@ func (s *Service) verifyRecoveryCode(ctx context.Context, caller Caller, p *Prin
 	if err != nil {
 		return nil, err
 	}
-	if err := s.factorAttempted(ctx, caller, p.UserID, f.ID, f.Type, id != uuid.Nil); err != nil {
+	if err := s.factorAttempted(ctx, caller, p.UserID, f, id != uuid.Nil); err != nil {
 		return nil, err
 	}
 	if id == uuid.Nil {

@@ -148,7 +148,7 @@ func (s *Service) verifyFactor(ctx context.Context, caller Caller, p *Principal,
 	if err != nil {
 		return nil, err
 	}
-	if err := s.factorAttempted(ctx, caller, p.UserID, id, found.factor.Type, valid); err != nil {
+	if err := s.factorAttempted(ctx, caller, p.UserID, found.factor, valid); err != nil {
 		return nil, err
 	}
 	if !valid {

@@ -226,23 +226,13 @@ func (s *Service) settle(ctx context.Context, caller Caller, p *provider.Provide
 		return uuid.Nil, err
 	}
 	var user uuid.UUID
-	err = s.again(ctx, func(tx pgx.Tx) error {
-		var err error
-		if user, err = s.accountOf(ctx, tx, visitor, to.linkTo); err != nil {
+	err = s.making(ctx, caller, func(m *making) (*Session, error) {
+		err := s.again(ctx, func(tx pgx.Tx) error {
+			var err error
+			user, err = s.admitVisitor(ctx, tx, caller, m, visitor, access, refresh, to)
 			return err
-		}
-		if to.out.PKCE {
-			if _, err := tx.Exec(ctx, keepProviderTokens, to.flow, access, refresh); err != nil {
-				return err
-			}
-			to.out.Code, _, err = issueCode(ctx, tx, to.flow, user)
-			return err
-		}
-		if _, err := tx.Exec(ctx, endFlow, to.flow); err != nil {
-			return err
-		}
-		to.out.Session, err = s.open(ctx, tx, caller, user, MethodOAuth)
-		return err
+		})
+		return to.out.Session, err
 	})
 	if err != nil {
 		to.out.Code, to.out.Session = "", nil
@@ -252,6 +242,28 @@ func (s *Service) settle(ctx context.Context, caller Caller, p *provider.Provide
 		to.out.Session.ProviderToken, to.out.Session.ProviderRefreshToken = Secret(granted.AccessToken), Secret(granted.RefreshToken)
 	}
 	return user, nil
+}
+
+// admitVisitor gives the account of a visitor, with a session of it or the code for one.
+func (s *Service) admitVisitor(
+	ctx context.Context, tx pgx.Tx, caller Caller, m *making, v visitor, access, refresh *string, to settlement,
+) (uuid.UUID, error) {
+	user, err := s.accountOf(ctx, tx, m, v, to.linkTo)
+	if err != nil {
+		return user, err
+	}
+	if to.out.PKCE {
+		if _, err := tx.Exec(ctx, keepProviderTokens, to.flow, access, refresh); err != nil {
+			return user, err
+		}
+		to.out.Code, _, err = issueCode(ctx, tx, to.flow, user)
+		return user, err
+	}
+	if _, err := tx.Exec(ctx, endFlow, to.flow); err != nil {
+		return user, err
+	}
+	to.out.Session, err = s.open(ctx, tx, caller, user, MethodOAuth)
+	return user, err
 }
 
 // providerTokenCell is where the token of a provider waits for the exchange of its flow's code.

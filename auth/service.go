@@ -75,12 +75,14 @@ type Options struct {
 	SSO SSOOptions
 	// Outbound takes mails and text messages; nil sends none.
 	Outbound Outbound
+	// Captcha keeps machines out; the zero value asks for none.
+	Captcha Captcha
+	// Hooks are called in the flows.
+	Hooks Hooks
 	// SMSProvider is the name of who sends text messages; "" is nobody.
 	SMSProvider string
 	// Notify are the kinds of mails by which users are told of changes of their accounts.
 	Notify []MailKind
-	// Hooks are called in the flows.
-	Hooks Hooks
 	// Log takes the events of accounts.
 	Log zerolog.Logger
 }

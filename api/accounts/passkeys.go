@@ -13,7 +13,7 @@ import (
 
 func (f *face) passkeyRoutes() routes {
 	return routes{
-		"/passkeys/authentication/options":   {http.MethodPost: f.passkeySignInOptions},
+		"/passkeys/authentication/options":   {http.MethodPost: f.human(f.passkeySignInOptions)},
 		"/passkeys/authentication/verify":    {http.MethodPost: f.passkeySignIn},
 		"/passkeys/registration/options":     {http.MethodPost: f.passkeyRegistrationOptions},
 		"/passkeys/registration/verify":      {http.MethodPost: f.passkeyRegistration},
