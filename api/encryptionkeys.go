@@ -9,8 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"basalt/auth"
 	"basalt/auth/seal"
+	"basalt/store/managed"
 )
 
 const (
@@ -35,7 +38,7 @@ func (s *Settings) EncryptionKeys(jwtSecret auth.Secret) seal.Masters {
 		if err != nil {
 			return nil, &SettingError{"encryption-key", err.Error()}
 		}
-		if s.DatabaseURL == "" {
+		if s.overManaged() {
 			kept, err := keptEncryptionKeys(filepath.Join(s.Data, encryptionKeyFile))
 			if err != nil {
 				return nil, err
@@ -48,6 +51,16 @@ func (s *Settings) EncryptionKeys(jwtSecret auth.Secret) seal.Masters {
 		}
 		return append(ring, derived), nil
 	}
+}
+
+// overManaged tells whether the database is the managed one of the data folder, also when a shell has its address from
+// `basalt keys --env`.
+func (s *Settings) overManaged() bool {
+	if s.DatabaseURL == "" {
+		return true
+	}
+	config, err := pgconn.ParseConfig(s.DatabaseURL)
+	return err == nil && managed.IsSocketFolder(s.Data, config.Host)
 }
 
 // givenEncryptionKeys are the keys of the setting.
@@ -116,7 +129,7 @@ func writeAside(path string, keys []string) (string, error) {
 
 // keptKeyPath is where the managed database's master keys are; empty where they are not in a file.
 func (s *Settings) keptKeyPath() string {
-	if s.DatabaseURL != "" || s.EncryptionKey != "" {
+	if !s.overManaged() || s.EncryptionKey != "" {
 		return ""
 	}
 	return filepath.Join(s.Data, encryptionKeyFile)

@@ -152,7 +152,7 @@ func (v *Vault) open(ctx context.Context, batch *pgx.Batch, masters Ring) (Ring,
 			case err == nil:
 				ring = append(ring, NewKey([keyLength]byte([]byte(secret))))
 			case !retired: // what one that was replaced has sealed may be lost, the rest is not
-				return fmt.Errorf("key %s: %w", id, err)
+				return fmt.Errorf("the encryption key %s does not open with the master keys that are given: %w", id, err)
 			}
 			return nil
 		})
