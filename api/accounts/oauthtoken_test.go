@@ -158,7 +158,7 @@ func TestACodeIsGoodOnceAndItsSecondUseEndsWhatItGave(t *testing.T) {
 	var mu sync.Mutex
 	var won []answer
 	var group sync.WaitGroup
-	for i := range 60 {
+	for i := range 100 {
 		group.Go(func() {
 			a := []*server{s, second}[i%2].form(values)
 			mu.Lock()
