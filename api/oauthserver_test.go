@@ -60,7 +60,7 @@ func TestThirdPartiesNeedNoKeyOfTheProject(t *testing.T) {
 		method, path, body string
 		status             int
 	}{
-		{"GET", "/auth/v1/oauth/authorize", "", 401}, {"POST", "/auth/v1/oauth/token", `{"grant_type":"refresh_token"}`, 401},
+		{"GET", "/auth/v1/oauth/authorize", "", 400}, {"POST", "/auth/v1/oauth/token", `{"grant_type":"refresh_token"}`, 401},
 		{"GET", "/auth/v1/oauth/userinfo", "", 401}, {"POST", "/auth/v1/oauth/clients/register", `{"redirect_uris":["https://a.example/cb"]}`, 201},
 	} {
 		a := s.Do(t, c.method, c.path, c.body, "Apikey:")
@@ -68,7 +68,7 @@ func TestThirdPartiesNeedNoKeyOfTheProject(t *testing.T) {
 		if a.Status == c.status && c.status != 201 {
 			a.JSON(t, &refusal)
 		}
-		if a.Status != c.status || (c.status == 401) != (refusal.Error != "") {
+		if a.Status != c.status || (c.status != 201) != (refusal.Error != "") {
 			t.Errorf("%s: %d %s", c.path, a.Status, a.Body)
 		}
 	}

@@ -128,12 +128,12 @@ func (s *Service) beginAuthorization(ctx context.Context, caller Caller, in Auth
 func (s *Service) clientOf(ctx context.Context, text string) (*OAuthClient, error) {
 	id, err := uuid.Parse(text)
 	if err != nil || len(text) != 36 {
-		return nil, oauthRefusal(OAuthInvalidClient, "client_id is none of a client")
+		return nil, oauthRefusal(OAuthInvalidRequest, "client_id is none of a client")
 	}
 	client, err := s.OAuthClient(ctx, id)
 	var refusal *Error
 	if errors.As(err, &refusal) {
-		return nil, oauthRefusal(OAuthInvalidClient, "client_id is none of a client")
+		return nil, oauthRefusal(OAuthInvalidRequest, "client_id is none of a client")
 	}
 	return client, err
 }

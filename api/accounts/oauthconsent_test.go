@@ -35,7 +35,7 @@ func TestNobodyIsLedWhereTheClientHasNotRegistered(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"", "x", "5b1f8f0e-3c1a-4d6b-9a57-0d9f6a1c0009", "{" + p.id + "}"} {
-		if a := ask(url.Values{"client_id": {id}}); a.status != 401 || a.str("error") != "invalid_client" || a.header.Get("Location") != "" {
+		if a := ask(url.Values{"client_id": {id}}); a.status != 400 || a.str("error") != "invalid_request" || a.header.Get("Location") != "" || a.header.Get("WWW-Authenticate") != "" {
 			t.Errorf("%q: %d %s", id, a.status, a.text)
 		}
 	}
