@@ -34,6 +34,7 @@ type AccountSettings struct {
 
 	HookSettings
 	CaptchaSettings
+	AuditSettings
 	OAuthServerSettings
 	WebAuthnSettings
 	SAMLSettings
@@ -137,6 +138,7 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 		return nil, err
 	}
 
+	o.Audit = auth.AuditOptions{Off: !s.AuditLog, Retention: s.AuditRetention}
 	if o.Captcha, err = s.captcha(); err != nil {
 		return nil, err
 	}

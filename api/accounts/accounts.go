@@ -62,6 +62,7 @@ func (f *face) tables() []routes {
 		f.reauthenticateRoutes(),
 		f.inviteRoutes(),
 		f.adminRoutes(),
+		f.auditRoutes(),
 		f.passkeyRoutes(),
 		f.ssoRoutes(),
 		f.adminFactorRoutes(),
