@@ -183,6 +183,10 @@ func (s *Service) enrollFactor(ctx context.Context, p *Principal, in NewFactor) 
 			return nil, err
 		}
 		secret = &sealed
+	case FactorWebAuthn:
+		if _, err := s.ceremonies(secondFactor()); err != nil {
+			return nil, err
+		}
 	case FactorPhone:
 		number, refusal := normalizePhone(in.Phone)
 		if refusal != nil {

@@ -27,12 +27,10 @@ const (
 insert into basalt.signing_keys (id, algorithm, state, public_key, private_key)
 values ($1, $2, 'standby', $3, $4)`
 
-	// Two who promote at once wait for each other at the rows; the second finds no standby key.
+	// Of those who change the keys one goes after the other: two who promote at once would wait for each other at the
+	// rows and at their unique index.
 	lockSigningKeys = `
-select id
-from basalt.signing_keys
-order by id
-for update`
+select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('basalt.signing_keys'))`
 
 	retireCurrent = `
 update basalt.signing_keys
@@ -102,6 +100,7 @@ func AddSigningKey(ctx context.Context, db limit.Sender, vault *seal.Vault, algo
 		return "", fmt.Errorf("seal the signing key: %w", err)
 	}
 	batch := &pgx.Batch{}
+	batch.Queue(lockSigningKeys)
 	batch.Queue(addSigningKey, p.ID, algorithm, p.JWK(), sealed)
 	err = db.SendBatch(ctx, batch).Close()
 	switch {
@@ -136,6 +135,7 @@ func PromoteSigningKey(ctx context.Context, db limit.Sender) (string, error) {
 func RevokeSigningKey(ctx context.Context, db limit.Sender, id string) error {
 	revoked := false
 	batch := &pgx.Batch{}
+	batch.Queue(lockSigningKeys)
 	batch.Queue(revokeSigningKey, id).Exec(func(tag pgconn.CommandTag) error {
 		revoked = tag.RowsAffected() == 1
 		return nil
