@@ -176,9 +176,8 @@ type AuditPage struct {
 // finds entries that hold the text there; an empty one finds all. Pages begin at 1.
 func (s *Service) AdminAudit(ctx context.Context, query string, page, perPage int) (*AuditPage, error) {
 	var fields []string
-	scope, text, _ := strings.Cut(query, ":")
+	scope, text, scoped := strings.Cut(query, ":")
 	switch scope {
-	case "":
 	case "author":
 		fields = []string{"actor_username", "actor_name"}
 	case "action":
@@ -186,7 +185,7 @@ func (s *Service) AdminAudit(ctx context.Context, query string, page, perPage in
 	case "type":
 		fields = []string{"log_type"}
 	}
-	if (query != "" && fields == nil) || strings.ContainsRune(text, 0) {
+	if query != "" && (!scoped || fields == nil) || strings.ContainsRune(text, 0) {
 		return nil, refuse(CodeValidationFailed, fmt.Sprintf("Invalid query scope: %q is none of author:…, action:…, type:…", query))
 	}
 	pattern := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
