@@ -35,6 +35,7 @@ type AccountSettings struct {
 
 	HookSettings
 	CaptchaSettings
+	AuditSettings
 	OAuthServerSettings
 	WebAuthnSettings
 	SAMLSettings
@@ -143,6 +144,7 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 		return nil, err
 	}
 
+	o.Audit = auth.AuditOptions{Off: !s.AuditLog, Retention: s.AuditRetention}
 	if o.Captcha, err = s.captcha(); err != nil {
 		return nil, err
 	}
