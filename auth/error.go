@@ -62,6 +62,8 @@ const (
 	CodeBadOAuthCallback                  Code = "bad_oauth_callback"
 	CodeOAuthProviderNotSupported         Code = "oauth_provider_not_supported"
 	CodeProviderEmailNeedsVerification    Code = "provider_email_needs_verification"
+	CodeCustomProviderNotFound            Code = "custom_provider_not_found"
+	CodeOverCustomProviderQuota           Code = "over_custom_provider_quota"
 	CodeManualLinkingDisabled             Code = "manual_linking_disabled"
 	CodeIdentityAlreadyExists             Code = "identity_already_exists"
 	CodeIdentityNotFound                  Code = "identity_not_found"

@@ -178,7 +178,12 @@ func (s *Service) enrollFactor(ctx context.Context, caller Caller, p *Principal,
 	}
 	e := &Enrollment{ID: uuid.New(), Type: in.Type, FriendlyName: in.FriendlyName}
 	var secret, phone *string
-	if in.Type == FactorPhone {
+	switch in.Type {
+	case FactorWebAuthn:
+		if _, err := s.ceremonies(secondFactor()); err != nil {
+			return nil, err
+		}
+	case FactorPhone:
 		number, refusal := normalizePhone(in.Phone)
 		if refusal != nil {
 			return nil, refusal

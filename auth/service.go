@@ -99,6 +99,7 @@ const (
 type Service struct {
 	pool     *pgxpool.Pool
 	lookups  *lookups
+	customs  customs
 	keys     *Keys
 	options  Options
 	policy   *password.Policy
@@ -119,6 +120,9 @@ type Service struct {
 func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	if o.Passwords == (password.Parameters{}) {
 		o.Passwords = password.Recommended()
+	}
+	if o.Providers.Client == nil {
+		o.Providers.Client = outgoing.New(outgoing.Options{})
 	}
 	if o.TokenLife <= 0 {
 		o.TokenLife = defaultTokenLife

@@ -91,7 +91,7 @@ func (f *face) passkeyRegistrationOptions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	challenge, err := f.service.BeginPasskeyRegistration(c.Request().Context(), p)
+	challenge, err := f.service.BeginPasskeyRegistration(c.Request().Context(), f.caller(c), p)
 	if err != nil {
 		return err
 	}
