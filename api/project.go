@@ -165,12 +165,3 @@ func open(ctx context.Context, s *Settings, url, password, apiURL string, log ze
 	}
 	return p, nil
 }
-
-// accountsOf makes the rules of accounts as the settings ask.
-func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
-	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
-		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL,
-		Autoconfirm: s.autoconfirm(),
-		LimitsOff:   s.Limits == "off", Log: log,
-	})
-}

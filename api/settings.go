@@ -6,18 +6,14 @@ import (
 	"io/fs"
 	"net"
 	"net/netip"
-	"net/url"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/spf13/pflag"
 
 	"basalt/auth"
 	"basalt/auth/token"
@@ -61,10 +57,9 @@ type Settings struct {
 	JWTKeys      auth.Secret `flag:"jwt-keys" help:"JSON Web Key or set of them whose tokens the REST API believes too; @FILE reads it from a file"`
 	JWTRoleClaim string      `flag:"jwt-role-claim" default:"$.role" help:"where the role stands in a token (RFC 9535 member path, at its end also [?(@ == \"text\")])"`
 	JWTAudience  string      `flag:"jwt-audience" help:"audience demanded of tokens; empty: any"`
-	SiteURL      string      `flag:"site-url" default:"http://localhost:3000" help:"where mails lead back to"`
 	PublicURL    string      `flag:"public-url" help:"URL that clients reach this server by, for the issuer of tokens; empty: http://<listen>"`
-	AutoConfirm  string      `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
-	Limits       string      `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
+
+	AccountSettings
 
 	BodyLimit       Bytes         `flag:"body-limit" default:"50MiB" help:"largest request body"`
 	BodyMemory      Bytes         `flag:"body-memory" default:"512MiB" help:"most memory for request bodies being read at once; beyond it requests are answered 503"`
@@ -85,160 +80,6 @@ type Settings struct {
 
 	// Taken is what TakeOver found beside settings, nil without --postgrest-config.
 	Taken *TakenOver
-}
-
-// A SettingError names the setting that cannot be used, why, and what would be right.
-type SettingError struct {
-	Flag   string
-	Reason string
-}
-
-func (e *SettingError) Error() string {
-	names := EnvName(e.Flag)
-	for field := range reflect.TypeFor[Settings]().Fields() {
-		if second := field.Tag.Get("env"); second != "" && field.Tag.Get("flag") == e.Flag {
-			names += " or " + second
-		}
-	}
-	return fmt.Sprintf("setting --%s (%s): %s", e.Flag, names, e.Reason)
-}
-
-// EnvName gives the environment variable of a flag.
-func EnvName(flag string) string {
-	return "BASALT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-}
-
-// settingValue lets one field of Settings be set from text, as pflag.Value.
-type settingValue struct {
-	field reflect.Value
-	text  string
-}
-
-func (v *settingValue) String() string {
-	if v == nil || !v.field.IsValid() {
-		return ""
-	}
-	if s, ok := v.field.Interface().(auth.Secret); ok && s != "" {
-		return s.String()
-	}
-	return v.text
-}
-
-func (v *settingValue) Type() string {
-	switch v.field.Interface().(type) {
-	case time.Duration:
-		return "duration"
-	case Bytes:
-		return "size"
-	case []string:
-		return "list"
-	case auth.Secret:
-		return "secret"
-	}
-	return v.field.Kind().String()
-}
-
-// IsBoolFlag lets a boolean flag stand without a value.
-func (v *settingValue) IsBoolFlag() bool { return v.field.Kind() == reflect.Bool }
-
-func (v *settingValue) Set(text string) error {
-	v.text = text
-	switch v.field.Interface().(type) {
-	case time.Duration:
-		d, err := time.ParseDuration(text)
-		if err != nil || d < 0 {
-			return fmt.Errorf("%q is not a duration such as 500ms, 30s or 2m", text)
-		}
-		v.field.SetInt(int64(d))
-		return nil
-	case Bytes:
-		b, err := parseBytes(text)
-		v.field.SetInt(int64(b))
-		return err
-	case []string:
-		var list []string
-		for _, element := range strings.Split(text, ",") {
-			if element = strings.TrimSpace(element); element != "" {
-				list = append(list, element)
-			}
-		}
-		v.field.Set(reflect.ValueOf(list))
-		return nil
-	}
-	switch v.field.Kind() {
-	case reflect.Bool:
-		b, err := strconv.ParseBool(text)
-		if err != nil {
-			return fmt.Errorf("%q is neither true nor false", text)
-		}
-		v.field.SetBool(b)
-	case reflect.Int, reflect.Int64:
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || n < 0 {
-			return fmt.Errorf("%q is not a whole number of 0 or more", text)
-		}
-		v.field.SetInt(n)
-	default:
-		v.field.SetString(text)
-	}
-	return nil
-}
-
-// Bind declares the settings as flags, filled from their defaults and the environment. With names only those are
-// declared (commands other than serve need a few). The error names a malformed variable.
-func (s *Settings) Bind(flags *pflag.FlagSet, names ...string) error {
-	fields := reflect.ValueOf(s).Elem()
-	for i := range fields.NumField() {
-		tag := fields.Type().Field(i).Tag
-		name := tag.Get("flag")
-		if name == "" {
-			continue
-		}
-		value := &settingValue{field: fields.Field(i)}
-		source, text := variableOf(tag)
-		if source == "" {
-			text = tag.Get("default")
-		}
-		if text != "" {
-			if err := value.Set(text); err != nil {
-				if source == tag.Get("env") {
-					err = fmt.Errorf("%w from %s", err, source)
-				}
-				return &SettingError{name, err.Error()}
-			}
-		}
-		if len(names) > 0 && !slices.Contains(names, name) {
-			continue
-		}
-		flag := flags.VarPF(value, name, "", tag.Get("help"))
-		flag.DefValue = tag.Get("default")
-		if value.IsBoolFlag() {
-			flag.NoOptDefVal = "true"
-		}
-	}
-	return nil
-}
-
-// variableOf gives the environment variable that a setting is given by, with its value, "" when it is given by none. An
-// empty variable is none: deployments hand on what they do not have as empty.
-func variableOf(tag reflect.StructTag) (name, value string) {
-	for _, variable := range []string{EnvName(tag.Get("flag")), tag.Get("env")} {
-		if value := os.Getenv(variable); variable != "" && value != "" {
-			return variable, value
-		}
-	}
-	return "", ""
-}
-
-// value finds the setting of a flag, nil when there is none.
-func (s *Settings) value(flag string) *settingValue {
-	fields := reflect.ValueOf(s).Elem()
-	for i := range fields.NumField() {
-		if fields.Type().Field(i).Tag.Get("flag") == flag {
-			return &settingValue{field: fields.Field(i)}
-		}
-	}
-	return nil
 }
 
 // mostConnections is PostgreSQL's own maximum of max_connections.
@@ -289,9 +130,12 @@ func (s *Settings) Check() error {
 	if s.JWTSecret != "" && len(s.JWTSecret) < auth.MinSecretLength {
 		return &SettingError{"jwt-secret", fmt.Sprintf("it has %d bytes, %d are the least (RFC 7518 §3.2)", len(s.JWTSecret), auth.MinSecretLength)}
 	}
-	for flag, address := range map[string]string{"site-url": s.SiteURL, "public-url": s.PublicURL, "openapi-server-proxy-uri": s.OpenAPIServer} {
-		if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
-			return &SettingError{flag, fmt.Sprintf("%q is not an http or https URL", address)}
+	if err := s.checkAccounts(); err != nil {
+		return err
+	}
+	for flag, address := range map[string]string{"public-url": s.PublicURL, "openapi-server-proxy-uri": s.OpenAPIServer} {
+		if err := checkWebURL(flag, address); err != nil {
+			return err
 		}
 	}
 	for _, origin := range s.CORSOrigins {
@@ -304,18 +148,13 @@ func (s *Settings) Check() error {
 			return &SettingError{"trusted-proxies", fmt.Sprintf("%q is not a network such as 10.0.0.0/8", network)}
 		}
 	}
-	for _, choice := range []struct {
-		flag, value string
-		allowed     []string
-	}{
-		{"limits", s.Limits, []string{"on", "off"}},
+	for _, choice := range []choice{
 		{"openapi-mode", s.OpenAPIMode, []string{"follow-privileges", "ignore-privileges", "disabled"}},
-		{"autoconfirm", s.AutoConfirm, []string{"auto", "true", "false"}},
 		{"log-format", s.LogFormat, []string{"auto", "console", "json"}},
 		{"log-level", s.LogLevel, []string{"debug", "info", "warn", "error"}},
 	} {
-		if !slices.Contains(choice.allowed, choice.value) {
-			return &SettingError{choice.flag, fmt.Sprintf("%q is none of %s", choice.value, strings.Join(choice.allowed, ", "))}
+		if err := choice.check(); err != nil {
+			return err
 		}
 	}
 	if s.BodyMemory < s.BodyLimit {
@@ -347,11 +186,6 @@ func (s *Settings) CheckDatabaseURL() error {
 		}
 	}
 	return nil
-}
-
-// autoconfirm tells whether a sign-up needs no confirmation.
-func (s *Settings) autoconfirm() bool {
-	return s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == ""
 }
 
 // idempotencyRetention is how long answers are kept for their Idempotency-Key, 0 when none are.
@@ -388,18 +222,4 @@ func (s *Settings) RunningURL() string {
 		}
 	}
 	return s.URL(s.Listen)
-}
-
-// Defaults gives the settings that apply when nothing is said.
-func Defaults() Settings {
-	var s Settings
-	fields := reflect.ValueOf(&s).Elem()
-	for i := range fields.NumField() {
-		if text := fields.Type().Field(i).Tag.Get("default"); text != "" {
-			if err := (&settingValue{field: fields.Field(i)}).Set(text); err != nil {
-				panic(err) // a default in the struct above is wrong
-			}
-		}
-	}
-	return s
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -51,7 +50,7 @@ func (s *Settings) TakeOver(flags *pflag.FlagSet) error {
 	}
 	t := taking{settings: s, values: map[string]string{}, places: map[string]string{}}
 	t.taken = &TakenOver{inDatabase: true, origins: map[string]string{}}
-	for field := range reflect.TypeFor[Settings]().Fields() {
+	for _, field := range settingFields() {
 		name := field.Tag.Get("flag") // commands other than serve declare a few of them
 		variable, _ := variableOf(field.Tag)
 		if flag := flags.Lookup(name); flag != nil && flag.Changed || name != "" && variable != "" {

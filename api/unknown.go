@@ -2,7 +2,6 @@ package api
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -16,7 +15,7 @@ const variablePrefix = "BASALT_"
 // may have meant. A misspelled one would else be passed over without a word.
 func UnknownVariables(environment []string) []string {
 	known := map[string]bool{}
-	for field := range reflect.TypeFor[Settings]().Fields() {
+	for _, field := range settingFields() {
 		if flag := field.Tag.Get("flag"); flag != "" {
 			known[strings.TrimPrefix(EnvName(flag), variablePrefix)] = true
 		}

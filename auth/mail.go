@@ -6,8 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net/url"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 )
 
 // MailKind is what a mail asks its reader to do.
@@ -16,23 +20,61 @@ type MailKind string
 // MailConfirmation asks a new user to confirm their address.
 const MailConfirmation MailKind = "signup"
 
-// Mail is a message with a link that proves who reads it.
+// Mail is a message with a link, or a code to type, that proves who reads it.
 type Mail struct {
 	Kind MailKind
-	To   string
-	Link Secret
+	// To is the address, of the user.
+	To     string
+	UserID uuid.UUID
+	// Link proves who follows it; Token is the code to type, TokenHash what sites make links of their own from.
+	Link, Token, TokenHash Secret
+	// RedirectTo is where the link leads in the end.
+	RedirectTo string
+	// NewEmail is the address that the account is to have.
+	NewEmail string
+	// Data is the user's metadata.
+	Data json.RawMessage
 }
 
-// mail sends a message. Without a way to send, the log is the outbox: its links are secrets that
+// SMS is a code for a telephone number.
+type SMS struct {
+	// To is the number in digits with its country's code (E.164 without the plus).
+	To     string
+	UserID uuid.UUID
+	Code   Secret
+	// Channel is sms or whatsapp.
+	Channel string
+}
+
+// Outbound takes messages to people. It adds each as a statement to the batch that writes the token in it: either
+// both are there or none, and nobody waits for another server.
+type Outbound interface {
+	QueueMail(*pgx.Batch, Mail) error
+	QueueSMS(*pgx.Batch, SMS) error
+}
+
+// queueMail adds a mail to a batch. Without a way to send, the log is the outbox: its links are secrets that
 // nobody could follow otherwise, and whoever may read the log can. That is a state to mend, so it
 // is a warning, which is seen at all usual levels.
-func (s *Service) mail(ctx context.Context, m Mail) error {
-	if s.options.Mail == nil {
+func (s *Service) queueMail(batch *pgx.Batch, m Mail) error {
+	if s.options.Outbound == nil {
 		s.log.Warn().Str("to", m.To).Str("kind", string(m.Kind)).Str("link", m.Link.Reveal()).
 			Msg("a mail is written here because there is no way to send it")
 		return nil
 	}
-	if err := s.options.Mail(ctx, m); err != nil {
+	return s.options.Outbound.QueueMail(batch, m)
+}
+
+// mail sends a message that belongs to no other change.
+func (s *Service) mail(ctx context.Context, m Mail) error {
+	batch := &pgx.Batch{}
+	if err := s.queueMail(batch, m); err != nil {
+		return err
+	}
+	if batch.Len() == 0 {
+		return nil
+	}
+	if err := s.send(ctx, batch); err != nil {
 		return unexpected("Error sending confirmation email", err)
 	}
 	return nil

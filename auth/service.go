@@ -44,8 +44,8 @@ type Options struct {
 	ReuseInterval time.Duration
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
-	// Mail sends a mail; nil writes it to the log.
-	Mail func(context.Context, Mail) error
+	// Outbound takes mails and text messages; nil writes mails to the log.
+	Outbound Outbound
 	// Log takes the events of accounts.
 	Log zerolog.Logger
 }

@@ -2,13 +2,11 @@ package auth
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -30,62 +28,6 @@ type Session struct {
 	ExpiresIn    time.Duration
 	ExpiresAt    time.Time
 	User         *User
-}
-
-// opening is a session that is about to be written.
-type opening struct {
-	id      uuid.UUID
-	refresh Secret
-	method  string
-	at      time.Time
-}
-
-func newOpening(method string, at time.Time) (opening, error) {
-	random := make([]byte, 32)
-	if _, err := rand.Read(random); err != nil {
-		return opening{}, fmt.Errorf("refresh token: %w", err)
-	}
-	return opening{
-		id:      uuid.New(),
-		refresh: Secret(base64.RawURLEncoding.EncodeToString(random)),
-		method:  method,
-		at:      at,
-	}, nil
-}
-
-// openSession continues a WITH whose step `signed` gives the account that signs in: it
-// writes the session, its first refresh token and how it came about. A flow's own
-// parameters begin at $7.
-const openSession = `
-opened as (
-    insert into auth.sessions (id, user_id, created_at, updated_at, aal, user_agent, ip)
-    select $1, id, $2, $2, 'aal1', $3, $4
-    from signed
-    returning id, user_id
-),
-refreshable as (
-    insert into auth.refresh_tokens (instance_id, token, user_id, revoked, created_at, updated_at, session_id)
-    select '00000000-0000-0000-0000-000000000000', $5, user_id::text, false, $2, $2, id
-    from opened
-),
-authenticated as (
-    insert into auth.mfa_amr_claims (id, session_id, created_at, updated_at, authentication_method)
-    select gen_random_uuid(), id, $2, $2, $6
-    from opened
-)`
-
-// parameters are those of openSession.
-func (o opening) parameters(caller Caller) []any {
-	return []any{o.id, o.at, caller.agent(), caller.ip(), storedToken(o.refresh), o.method}
-}
-
-// session signs the tokens of a session that has been written.
-func (s *Service) session(o opening, u *User) (*Session, error) {
-	return s.issue(u, o.refresh, standing{
-		sessionID: o.id,
-		level:     "aal1",
-		methods:   []methodClaim{{Method: o.method, Timestamp: o.at.Unix()}},
-	}, o.at)
 }
 
 // standing is what a session says about how its user proved who they are.

@@ -37,23 +37,18 @@ type face struct {
 // handler is a route's work. What it returns as an error is written by the one translator.
 type handler func(echo.Context) error
 
-// routes is the table of the API: path, method, handler. A flow adds its lines here and
-// its file beside this one.
-func (f *face) routes() map[string]map[string]handler {
-	return map[string]map[string]handler{
-		"/health":                {http.MethodGet: f.health},
-		"/settings":              {http.MethodGet: f.settings},
-		"/.well-known/jwks.json": {http.MethodGet: f.jwks},
-		"/signup":                {http.MethodPost: f.signUp},
-		"/token":                 {http.MethodPost: f.token},
-		"/logout":                {http.MethodPost: f.logout},
-		"/user":                  {http.MethodGet: f.getUser, http.MethodPut: f.putUser},
-		"/admin/users":           {http.MethodGet: f.admin(f.listUsers), http.MethodPost: f.admin(f.createUser)},
-		"/admin/users/:id": {
-			http.MethodGet:    f.admin(f.adminGetUser),
-			http.MethodPut:    f.admin(f.adminPutUser),
-			http.MethodDelete: f.admin(f.adminDeleteUser),
-		},
+// routes is a table of endpoints: path, method, handler. A flow has one in its file.
+type routes map[string]map[string]handler
+
+// tables are those of all flows.
+func (f *face) tables() []routes {
+	return []routes{
+		f.settingsRoutes(),
+		f.signUpRoutes(),
+		f.tokenRoutes(),
+		f.logoutRoutes(),
+		f.userRoutes(),
+		f.adminRoutes(),
 	}
 }
 
@@ -64,7 +59,16 @@ func Register(g *echo.Group, s *auth.Service, v *auth.Verifier, o Options) {
 		o.Patience = defaultPatience
 	}
 	f := &face{service: s, verifier: v, options: o}
-	for path, methods := range f.routes() {
+	for _, table := range f.tables() {
+		table.register(g, f)
+	}
+	g.RouteNotFound("", f.answer(notFound))
+	g.RouteNotFound("/*", f.answer(notFound))
+}
+
+// register puts the endpoints on a group. Other methods are refused with the list of those that there are.
+func (table routes) register(g *echo.Group, f *face) {
+	for path, methods := range table {
 		var allowed []string
 		for method, h := range methods {
 			g.Add(method, path, f.answer(h))
@@ -78,8 +82,6 @@ func Register(g *echo.Group, s *auth.Service, v *auth.Verifier, o Options) {
 			}
 		}
 	}
-	g.RouteNotFound("", f.answer(notFound))
-	g.RouteNotFound("/*", f.answer(notFound))
 }
 
 // answer runs a handler and writes its error. Answers hold tokens and personal data: no

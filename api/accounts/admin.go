@@ -14,6 +14,17 @@ import (
 	"basalt/auth"
 )
 
+func (f *face) adminRoutes() routes {
+	return routes{
+		"/admin/users": {http.MethodGet: f.admin(f.listUsers), http.MethodPost: f.admin(f.createUser)},
+		"/admin/users/:id": {
+			http.MethodGet:    f.admin(f.adminGetUser),
+			http.MethodPut:    f.admin(f.adminPutUser),
+			http.MethodDelete: f.admin(f.adminDeleteUser),
+		},
+	}
+}
+
 const (
 	defaultPerPage = 50
 	maxPerPage     = 1000

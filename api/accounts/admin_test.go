@@ -142,7 +142,7 @@ func TestAdminChangesUsers(t *testing.T) {
 func TestAConfirmationByAnAdministratorVoidsTheLink(t *testing.T) {
 	o := options()
 	o.Autoconfirm = false
-	o.Mail = (&outbox{}).send
+	o.Outbound = &outbox{}
 	s := start(t, o)
 	email := address()
 	id := s.signUp(email).str("id")

@@ -8,6 +8,12 @@ import (
 	"basalt/auth"
 )
 
+func (f *face) logoutRoutes() routes {
+	return routes{
+		"/logout": {http.MethodPost: f.logout},
+	}
+}
+
 // logout answers POST /logout?scope=…: 204, also when the session was over already.
 func (f *face) logout(c echo.Context) error {
 	p, err := f.principal(c)

@@ -6,6 +6,14 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
+func (f *face) settingsRoutes() routes {
+	return routes{
+		"/health":                {http.MethodGet: f.health},
+		"/settings":              {http.MethodGet: f.settings},
+		"/.well-known/jwks.json": {http.MethodGet: f.jwks},
+	}
+}
+
 type healthBody struct {
 	Version     string `json:"version"`
 	Name        string `json:"name"`

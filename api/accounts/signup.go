@@ -9,6 +9,12 @@ import (
 	"basalt/auth"
 )
 
+func (f *face) signUpRoutes() routes {
+	return routes{
+		"/signup": {http.MethodPost: f.signUp},
+	}
+}
+
 type signUpRequest struct {
 	Email    string          `json:"email"`
 	Phone    string          `json:"phone"`

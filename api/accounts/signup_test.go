@@ -1,7 +1,6 @@
 package accounts_test
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"basalt/auth"
 )
@@ -230,18 +231,20 @@ type outbox struct {
 	mails []auth.Mail
 }
 
-func (o *outbox) send(_ context.Context, m auth.Mail) error {
+func (o *outbox) QueueMail(_ *pgx.Batch, m auth.Mail) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.mails = append(o.mails, m)
 	return nil
 }
 
+func (o *outbox) QueueSMS(*pgx.Batch, auth.SMS) error { return nil }
+
 func TestSignUpThatNeedsConfirmation(t *testing.T) {
 	o := options()
 	o.Autoconfirm = false
 	mails := &outbox{}
-	o.Mail = mails.send
+	o.Outbound = mails
 	s := start(t, o)
 	body := `{"email":"a@example.com","password":"Secret-pass-1","data":{"name":"Ann"}}`
 	first := s.want(s.call("POST", "/signup", s.keys.AnonKey, body, "X-Forwarded-Host", "evil.example", "Referer", "https://evil.example/"), 200, "")

@@ -8,6 +8,12 @@ import (
 	"basalt/auth"
 )
 
+func (f *face) tokenRoutes() routes {
+	return routes{
+		"/token": {http.MethodPost: f.token},
+	}
+}
+
 // token answers POST /token?grant_type=…: a session for a proof. Each grant has its own body.
 func (f *face) token(c echo.Context) error {
 	switch c.QueryParam("grant_type") {

@@ -9,6 +9,12 @@ import (
 	"basalt/auth"
 )
 
+func (f *face) userRoutes() routes {
+	return routes{
+		"/user": {http.MethodGet: f.getUser, http.MethodPut: f.putUser},
+	}
+}
+
 type userRequest struct {
 	Email           string          `json:"email"`
 	Phone           string          `json:"phone"`

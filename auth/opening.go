@@ -1,0 +1,121 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"basalt/auth/limit"
+)
+
+// openForUser opens a session for the account $7.
+const openForUser = `
+with signed as (
+    update auth.users
+    set last_sign_in_at = $2,
+        updated_at = $2
+    where id = $7
+    and deleted_at is null
+    and (banned_until is null or banned_until <= now())
+    returning *
+),` + openSession + `
+select` + userColumns + `
+from signed u`
+
+// open writes a session for an account whose user has proved by a method who they are. It can be part of a
+// transaction, which then has to commit before the session is given away.
+func (s *Service) open(ctx context.Context, db limit.Sender, caller Caller, id uuid.UUID, method string) (*Session, error) {
+	o, err := newOpening(method, now())
+	if err != nil {
+		return nil, err
+	}
+	var u *User
+	batch := &pgx.Batch{}
+	batch.Queue(openForUser, append(o.parameters(caller), id)...).QueryRow(func(found pgx.Row) error {
+		var err error
+		u, err = scanUser(found)
+		return err
+	})
+	err = db.SendBatch(ctx, batch).Close()
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, notOpened(ctx, db, id)
+	case err != nil:
+		return nil, saveFailed("Database error granting user", err)
+	}
+	return s.session(o, u)
+}
+
+// notOpened is why an account gets no session.
+func notOpened(ctx context.Context, db limit.Sender, id uuid.UUID) error {
+	u, err := writeAndRead(ctx, db, &pgx.Batch{}, id, refuse(CodeUserNotFound, "User not found"))
+	switch {
+	case err != nil:
+		return err
+	case u.banned:
+		return banned()
+	}
+	return refuse(CodeConflict, "The account is being changed by another request, try again")
+}
+
+// opening is a session that is about to be written.
+type opening struct {
+	id      uuid.UUID
+	refresh Secret
+	method  string
+	at      time.Time
+}
+
+func newOpening(method string, at time.Time) (opening, error) {
+	random := make([]byte, 32)
+	if _, err := rand.Read(random); err != nil {
+		return opening{}, fmt.Errorf("refresh token: %w", err)
+	}
+	return opening{
+		id:      uuid.New(),
+		refresh: Secret(base64.RawURLEncoding.EncodeToString(random)),
+		method:  method,
+		at:      at,
+	}, nil
+}
+
+// openSession continues a WITH whose step `signed` gives the account that signs in: it
+// writes the session, its first refresh token and how it came about. A flow's own
+// parameters begin at $7.
+const openSession = `
+opened as (
+    insert into auth.sessions (id, user_id, created_at, updated_at, aal, user_agent, ip)
+    select $1, id, $2, $2, 'aal1', $3, $4
+    from signed
+    returning id, user_id
+),
+refreshable as (
+    insert into auth.refresh_tokens (instance_id, token, user_id, revoked, created_at, updated_at, session_id)
+    select '00000000-0000-0000-0000-000000000000', $5, user_id::text, false, $2, $2, id
+    from opened
+),
+authenticated as (
+    insert into auth.mfa_amr_claims (id, session_id, created_at, updated_at, authentication_method)
+    select gen_random_uuid(), id, $2, $2, $6
+    from opened
+)`
+
+// parameters are those of openSession.
+func (o opening) parameters(caller Caller) []any {
+	return []any{o.id, o.at, caller.agent(), caller.ip(), storedToken(o.refresh), o.method}
+}
+
+// session signs the tokens of a session that has been written.
+func (s *Service) session(o opening, u *User) (*Session, error) {
+	return s.issue(u, o.refresh, standing{
+		sessionID: o.id,
+		level:     "aal1",
+		methods:   []methodClaim{{Method: o.method, Timestamp: o.at.Unix()}},
+	}, o.at)
+}
