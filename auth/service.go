@@ -32,8 +32,8 @@ type Options struct {
 	DisableSignup bool
 	// Anonymous allows accounts without any credential.
 	Anonymous bool
-	// MinPasswordLength in characters; 0 is password.DefaultMinLength.
-	MinPasswordLength int
+	// PasswordPolicy is what is asked of passwords.
+	PasswordPolicy password.Policy
 	// Passwords are Argon2id's costs; the zero value is password.Recommended.
 	Passwords password.Parameters
 	// Gate bounds the hashing.
@@ -64,9 +64,9 @@ type Service struct {
 	lookups  *lookups
 	keys     *Keys
 	options  Options
-	policy   *password.Policy
 	gate     *password.Gate
 	dummy    string
+	decoys   *decoys
 	limits   *limit.Limiter
 	chainKey []byte
 	log      zerolog.Logger
@@ -90,9 +90,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		lookups:  newLookups(pool),
 		keys:     keys,
 		options:  o,
-		policy:   password.NewPolicy(o.MinPasswordLength),
 		gate:     password.NewGate(o.Gate),
 		dummy:    o.Passwords.Dummy(),
+		decoys:   newDecoys(keys.Secret.Reveal(), o.Passwords.Dummy()),
 		limits:   &limit.Limiter{Off: o.LimitsOff},
 		chainKey: chain.Sum(nil),
 		log:      o.Log,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"basalt/auth/password"
 	"basalt/auth/token"
 )
 
@@ -28,6 +29,8 @@ type Session struct {
 	ExpiresIn    time.Duration
 	ExpiresAt    time.Time
 	User         *User
+	// Weak tells that the password which opened the session would be refused today; nil when it would not.
+	Weak *password.Weakness
 }
 
 // standing is what a session says about how its user proved who they are.
