@@ -64,6 +64,6 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *aut
 		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL,
 		Autoconfirm: s.autoconfirm(),
 		LimitsOff:   s.Limits == "off", Log: log,
-		PasswordPolicy: s.passwordPolicy(),
+		PasswordPolicy: s.passwordPolicy(), Gate: password.GateOptions{Slots: s.processors},
 	})
 }
