@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
@@ -136,4 +137,10 @@ func (d *decoys) of(address string) string {
 		}
 	}
 	return best
+}
+
+// ForgetPasswordSurvey has the kinds of hashes that accounts have counted anew: for who has brought accounts.
+func ForgetPasswordSurvey(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, renewSurvey)
+	return err
 }
