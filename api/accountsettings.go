@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -17,7 +18,28 @@ type AccountSettings struct {
 
 	PasswordMinLength  int    `flag:"password-min-length" default:"8" help:"fewest characters of a new password"`
 	PasswordCharacters string `flag:"password-characters" help:"sets of characters, divided by colons, of each of which a new password needs one, such as abc:ABC:0123456789; \\: is a colon"`
+	SiteURL      string   `flag:"site-url" default:"http://localhost:3000" help:"where mails lead back to"`
+	RedirectURLs []string `flag:"redirect-urls" help:"where mails and sign-ins may lead back to beside --site-url, comma-separated; * any characters but dots and slashes, ** any, ? one, such as https://*.example.com/**, http://localhost:3000/** or myapp://callback"`
+	PKCEPlain    bool     `flag:"pkce-plain" default:"false" help:"allow the code challenge method plain, which some clients without WebCrypto fall back to and which protects less"`
+	AutoConfirm  string   `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
+	Limits       string   `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
+
+	MessageSettings
+	TokenLife         time.Duration `flag:"access-token-life" default:"1h" help:"how long an access token is good"`
+	ReuseInterval     time.Duration `flag:"refresh-reuse-interval" default:"10s" help:"how long a used refresh token still gives its successor; later its use ends the session"`
+	SessionTimebox    time.Duration `flag:"session-timebox" default:"0" help:"longest life of a session; 0: no limit"`
+	SessionInactivity time.Duration `flag:"session-inactivity" default:"0" help:"longest time from one refresh of a session to the next; 0: no limit"`
+	SessionLowAAL     time.Duration `flag:"session-low-aal" default:"0" help:"longest time that a session may stay without the second factor that its account has; 0: no limit"`
+	SingleSession     bool          `flag:"single-session" default:"false" help:"let only the newest session of an account live"`
+	StrictSessions    bool          `flag:"strict-sessions" default:"false" help:"let the REST API refuse tokens of ended sessions and of banned or deleted users within a second, not when they expire; costs a look-up of each session and a connection that listens"`
+
+	JWTSigningKeys auth.Secret `flag:"jwt-signing-keys" help:"JSON Web Keys with their private halves that tokens are signed with (ES256, RS256, EdDSA), a set or an array; the one with \"status\": \"current\" signs, standby and previous ones are published and verify; @FILE reads them from a file; empty: those of basalt keys signing, else HS256 with the JWT secret"`
+
+	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
 }
+
+// maxTokenLife is a week: what a token says about its user gets old.
+const maxTokenLife = 7 * 24 * time.Hour
 
 // checkAccounts refuses settings of accounts that cannot work.
 func (s *Settings) checkAccounts() error {
@@ -29,6 +51,23 @@ func (s *Settings) checkAccounts() error {
 	}
 	if _, err := password.ParseRequired(s.PasswordCharacters); err != nil {
 		return &SettingError{"password-characters", err.Error()}
+	if _, err := s.redirectURLs(); err != nil {
+		return err
+	}
+	if _, err := s.givenEncryptionKeys(); err != nil {
+		return &SettingError{"encryption-key", err.Error()}
+	}
+	if _, err := s.signingKeys(); err != nil {
+		return &SettingError{"jwt-signing-keys", err.Error()}
+	}
+	if _, err := s.redirectURLs(); err != nil {
+		return err
+	}
+	if err := s.checkMessages(); err != nil {
+		return err
+	}
+	if s.TokenLife < time.Minute || s.TokenLife > maxTokenLife {
+		return &SettingError{"access-token-life", fmt.Sprintf("%s is not between 1m and %s", s.TokenLife, maxTokenLife)}
 	}
 	for _, choice := range []choice{
 		{"limits", s.Limits, []string{"on", "off"}},
@@ -39,6 +78,26 @@ func (s *Settings) checkAccounts() error {
 		}
 	}
 	return nil
+}
+
+// redirectURLs reads the list of --redirect-urls.
+func (s *Settings) redirectURLs() ([]auth.RedirectPattern, error) {
+	var patterns []auth.RedirectPattern
+	for _, text := range s.RedirectURLs {
+		p, err := auth.ParseRedirectPattern(text)
+		if err != nil {
+			return nil, &SettingError{"redirect-urls", err.Error()}
+		}
+		patterns = append(patterns, p)
+	}
+	return patterns, nil
+}
+
+// sessionLimits are how long sessions last.
+func (s *Settings) sessionLimits() auth.SessionLimits {
+	return auth.SessionLimits{
+		Timebox: s.SessionTimebox, Inactivity: s.SessionInactivity, LowAAL: s.SessionLowAAL, Single: s.SingleSession,
+	}
 }
 
 // autoconfirm tells whether a sign-up needs no confirmation.
@@ -60,10 +119,18 @@ func (s *Settings) passwordPolicy() password.Policy {
 
 // accountsOf makes the rules of accounts as the settings ask.
 func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
+	redirects, _ := s.redirectURLs() // checked when the settings were
+	notices, _ := s.notices()        // likewise
 	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
 		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL,
 		Autoconfirm: s.autoconfirm(),
 		LimitsOff:   s.Limits == "off", Log: log,
 		PasswordPolicy: s.passwordPolicy(), Gate: password.GateOptions{Slots: s.processors},
+		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
+		Autoconfirm:    s.autoconfirm(),
+		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
+		Outbound:       p.Outbox, Notify: notices, SMSProvider: s.smsProvider(),
+		TokenLife:      s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
+		LimitsOff: s.Limits == "off", Log: log,
 	})
 }

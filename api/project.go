@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"basalt/auth"
+	"basalt/auth/outbox"
 	"basalt/auth/token"
 	"basalt/migrations"
 	"basalt/store"
@@ -25,8 +26,10 @@ type Project struct {
 	DB       *store.DB
 	Catalogs *store.CatalogWatcher
 	Keys     *auth.Keys
+	Keyring  *auth.Keyring
 	Verifier *auth.Verifier
 	Auth     *auth.Service
+	Outbox   *outbox.Outbox
 
 	identity identity
 }
@@ -114,7 +117,7 @@ func connect(ctx context.Context, url string, log zerolog.Logger) (*pgx.Conn, er
 func open(ctx context.Context, s *Settings, url, password, apiURL string, log zerolog.Logger) (*Project, error) {
 	options := store.Options{
 		URL: url, PoolSize: int32(s.PoolSize), MaxWaiting: s.PoolWait, AcquireTimeout: s.PoolTimeout,
-		StatementTimeout: s.StatementTimeout, ApplicationName: "basalt", Log: log,
+		StatementTimeout: s.StatementTimeout, MaxRow: int(s.AnswerMemory + s.BodyLimit), ApplicationName: "basalt", Log: log,
 	}
 	if password != "" {
 		options.RequestUser, options.RequestPassword = migrations.RequestUser, password
@@ -128,6 +131,11 @@ func open(ctx context.Context, s *Settings, url, password, apiURL string, log ze
 		db.Close()
 		return nil, err
 	}
+	if p.Keyring, err = keyringOf(ctx, p, s, log); err != nil {
+		db.Close()
+		return nil, err
+	}
+	*p.Keys = p.Keyring.Keys()
 	connection, err := pgconn.ParseConfig(url)
 	if err != nil {
 		db.Close()
@@ -152,14 +160,27 @@ func open(ctx context.Context, s *Settings, url, password, apiURL string, log ze
 	}
 	p.Verifier = auth.NewVerifier(*p.Keys, auth.VerifierOptions{
 		RoleClaim: path, Audience: s.JWTAudience, ForeignKeys: foreign,
-		DefaultRole: s.RestAnonRole, RoleRequired: s.RestAnonRole == "",
+		DefaultRole: s.RestAnonRole, RoleRequired: s.RestAnonRole == "", KeysCame: p.Keyring.Missed,
 		RoleAllowed: func(role string) bool {
 			c := p.Catalogs.Current()
 			return c == nil || c.Role(role) != nil
 		},
 	})
+	if p.Outbox, err = outboxOf(p, s, log); err != nil {
+		db.Close()
+		return nil, err
+	}
 	p.Auth = accountsOf(p, s, apiURL, log)
+	p.Keyring.OnChange(func(keys auth.Keys) {
+		p.Verifier.Rotate(keys)
+		p.Auth.UseKeys(keys)
+	})
 	p.identity = identity{verifier: p.Verifier}
+	if s.StrictSessions {
+		p.identity.sessions = auth.NewSessionWatch(auth.SessionWatchOptions{
+			Connection: connection, DB: db.Pool(), Limits: s.sessionLimits(), Log: log,
+		})
+	}
 	if s.RestAnonRole != "" {
 		p.identity.anonymous = auth.Nobody(s.RestAnonRole)
 	}

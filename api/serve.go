@@ -109,7 +109,12 @@ func (s *Server) run(ctx context.Context, listener net.Listener, postgres *manag
 	group, ctx := errgroup.WithContext(ctx)
 	s.group = group
 	group.Go(func() error { return s.project.Catalogs.Run(ctx) })
+	group.Go(func() error { return s.project.Keyring.Run(ctx) })
+	if sessions := s.project.identity.sessions; sessions != nil {
+		group.Go(func() error { return sessions.Run(ctx) })
+	}
 	group.Go(func() error { return s.serve(ctx, listener) })
+	group.Go(func() error { return s.project.Outbox.Run(ctx) })
 	group.Go(func() error { return s.reload(ctx, signals) })
 	if postgres == nil {
 		return
@@ -152,8 +157,11 @@ func warn(s *Settings, log zerolog.Logger) {
 	if s.Limits == "off" {
 		log.Warn().Msg("rate limits are off: for tests only")
 	}
-	if !s.autoconfirm() {
-		log.Warn().Msg("sign-ups wait for a confirmation by e-mail, but no mail is sent: confirm accounts with the service key, or set --autoconfirm=true")
+	if s.DatabaseURL != "" && s.EncryptionKey == "" && s.JWTSecret == "" {
+		log.Warn().Msg("secrets at rest are encrypted under a key of the JWT secret, which is kept in the same database: set --encryption-key")
+	}
+	if !s.autoconfirm() && s.SMTPURL == "" {
+		log.Warn().Msg("sign-ups wait for a confirmation by e-mail, but no mail is sent: set --smtp-url, read the mails by GET /admin/api/outbox with the service key, or set --autoconfirm=true")
 	}
 	if host, _, _ := net.SplitHostPort(s.Listen); host != "localhost" && s.PublicURL == "" {
 		if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {

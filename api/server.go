@@ -47,7 +47,7 @@ func (s *Server) handler() http.Handler {
 	}
 	accounts.Register(public.Group("/auth/v1", s.requireKey), s.project.Auth, s.project.Verifier, accounts.Options{Version: s.build.Version, Log: s.log})
 
-	admin.Register(e.Group("/admin/api"), admin.Options{Identify: s.project.identity.of, Catalog: s.project.Catalogs.Current})
+	admin.Register(e.Group("/admin/api"), admin.Options{Identify: s.project.identity.of, Catalog: s.project.Catalogs.Current, Outbox: s.project.Outbox})
 
 	e.GET("/health/live", s.live)
 	e.GET("/health/ready", s.ready)

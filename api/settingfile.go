@@ -29,6 +29,15 @@ func readSettingFile(path string) (string, error) {
 	return string(text), nil
 }
 
+// signingKeys are the operator's own keys to sign tokens with.
+func (s *Settings) signingKeys() ([]*token.Pair, error) {
+	text, err := fileOrText(s.JWTSigningKeys.Reveal())
+	if err != nil || text == "" {
+		return nil, err
+	}
+	return token.ParsePairs([]byte(text))
+}
+
 // foreignKeys are the keys of other issuers.
 func (s *Settings) foreignKeys() (token.Ring, error) {
 	text := s.JWTKeys.Reveal()

@@ -38,6 +38,11 @@ const (
 	CodeConflict                  Code = "conflict"
 	CodeOverRequestRateLimit      Code = "over_request_rate_limit"
 	CodeOverEmailSendRateLimit    Code = "over_email_send_rate_limit"
+	CodeOverSMSSendRateLimit      Code = "over_sms_send_rate_limit"
+	CodeFlowStateNotFound         Code = "flow_state_not_found"
+	CodeFlowStateExpired          Code = "flow_state_expired"
+	CodeFlowStateAlreadyUsed      Code = "flow_state_already_used"
+	CodeBadCodeVerifier           Code = "bad_code_verifier"
 	CodeRequestTimeout            Code = "request_timeout"
 )
 

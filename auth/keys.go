@@ -37,6 +37,16 @@ type Keys struct {
 	AnonKey string
 	// ServiceKey is the API key that passes all policies.
 	ServiceKey Secret
+	// Signing are the asymmetric keys; nil is none.
+	Signing *SigningSet
+}
+
+// Signer signs the project's tokens: the current asymmetric key, else the secret.
+func (k Keys) Signer() *token.Signer {
+	if signer := k.Signing.Signer(); signer != nil {
+		return signer
+	}
+	return token.SharedSigner(k.Secret.Reveal(), k.KeyID)
 }
 
 // Database is what keys are kept in: a connection or a pool.

@@ -97,7 +97,7 @@ func TestNoRoleOfTheAPIReadsSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, role := range []string{"anon", "authenticated", "service_role", "authenticator"} {
-		for _, table := range []string{"basalt.secrets", "basalt.rate_limits"} {
+		for _, table := range []string{"basalt.secrets", "basalt.rate_limits", "basalt.signing_keys"} {
 			conn, err := db.Pool.Acquire(t.Context())
 			if err != nil {
 				t.Fatal(err)

@@ -42,6 +42,11 @@ func changeRule() limit.Rule {
 	return limit.Rule{Name: "change", Max: 10, Window: 5 * time.Minute}
 }
 
+// exchangeRule is for codes that are brought for a session.
+func exchangeRule() limit.Rule {
+	return limit.Rule{Name: "exchange", Max: 150, Window: 5 * time.Minute}
+}
+
 // mailRule is for mails to one address.
 func mailRule() limit.Rule {
 	return limit.Rule{Name: "mail", Max: 1, Window: time.Minute}

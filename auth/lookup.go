@@ -11,18 +11,25 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// userOfToken reads an account, whether the token's session is alive, and its assurance level. The session is found
-// by its key, not among those of its user: a user may have thousands.
-const userOfToken = `
+const (
+	// userOfToken reads an account, whether the token's session is alive, and its assurance level. The session is found
+	// by its key, not among those of its user: a user may have thousands.
+	userOfToken = userWhile + userOfSession
+
+	// userOfLimitedToken is userOfToken where sessions have limits.
+	userOfLimitedToken = userWhile + ` and (` + sessionEnd + `) is null` + userOfSession
+
+	userWhile = `
 select` + userColumns + `,
-    $2 = '00000000-0000-0000-0000-000000000000' or (s.user_id = u.id and coalesce(s.not_after > now(), true)),
+    $2 = '00000000-0000-0000-0000-000000000000' or (s.user_id = u.id and coalesce(s.not_after > now(), true)`
+
+	userOfSession = `),
     coalesce(s.aal, 'aal1')
 from auth.users u
 left join auth.sessions s on s.id = $2
 where u.id = $1
 and u.deleted_at is null`
 
-const (
 	// mostTogether bounds the accounts that one flight reads.
 	mostTogether = 64
 	// lookupPatience bounds a flight, with the wait for a connection.
@@ -40,6 +47,8 @@ type lookups struct {
 	pool *pgxpool.Pool
 	// most is how many flights there may be at once: half of the connections, the others are for everybody else.
 	most int
+	// limits are parameters of userOfLimitedToken; without any userOfToken is asked.
+	limits []any
 
 	mu      sync.Mutex
 	flying  int
@@ -60,6 +69,14 @@ type lookup struct {
 
 func newLookups(pool *pgxpool.Pool) *lookups {
 	return &lookups{pool: pool, most: max(1, int(pool.Config().MaxConns)/2)}
+}
+
+// limited has sessions looked at that have limits.
+func (ls *lookups) limited(l SessionLimits) *lookups {
+	if l != (SessionLimits{}) {
+		ls.limits = l.parameters()
+	}
+	return ls
 }
 
 // of reads the account behind a token. The error of one that does not exist is pgx.ErrNoRows.
@@ -145,9 +162,13 @@ func (ls *lookups) fly(ctx context.Context, leader *lookup) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookupPatience)
 	defer cancel()
+	statement := userOfToken
+	if ls.limits != nil {
+		statement = userOfLimitedToken
+	}
 	batch := &pgx.Batch{}
 	for _, l := range together {
-		batch.Queue(userOfToken, [16]byte(l.principal.UserID), [16]byte(l.principal.SessionID))
+		batch.Queue(statement, append([]any{[16]byte(l.principal.UserID), [16]byte(l.principal.SessionID)}, ls.limits...)...)
 	}
 	results := ls.pool.SendBatch(ctx, batch)
 	defer results.Close()

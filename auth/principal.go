@@ -26,6 +26,8 @@ type Principal struct {
 	UserID uuid.UUID
 	// SessionID is the session that the token belongs to; zero when it names none.
 	SessionID uuid.UUID
+	// ClientID is the OAuth client that the token was given to; zero for a user's own tokens.
+	ClientID uuid.UUID
 	// ExpiresAt is when the token ends; zero without a token.
 	ExpiresAt time.Time
 	// APIKeyOnly is set when the token is one of the project's own API keys and so names no user.

@@ -3,7 +3,6 @@ package auth
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -18,10 +17,12 @@ const (
 select` + userColumns + `,
     r.token,
     r.revoked,
-    extract(epoch from clock_timestamp() - r.updated_at)::float8,
+    r.updated_at + $2 <= clock_timestamp(),
     s.id,
     coalesce(s.aal, 'aal1'),
-    s.not_after <= clock_timestamp(),
+    s.oauth_client_id,
+    s.scopes,
+    ` + sessionEnd + `,
     (
         select h.token
         from auth.refresh_tokens h
@@ -108,8 +109,8 @@ type presented struct {
 	user    *User
 	stored  string
 	revoked bool
-	age     time.Duration
-	over    bool
+	late    bool   // whether it was used longer ago than the reuse interval
+	over    string // why its session is over; empty while it is not
 	head    string
 	standing
 }
@@ -118,12 +119,13 @@ type presented struct {
 // interval it gives its session's current successor again, after that its use shows that
 // it was stolen and ends the session.
 func (s *Service) Refresh(ctx context.Context, caller Caller, refresh Secret) (*Session, error) {
-	session, user, err := s.refresh(ctx, caller, refresh)
+	session, user, err := s.refresh(ctx, caller, refresh, uuid.Nil)
 	s.event(caller, "refresh", user, err)
 	return session, err
 }
 
-func (s *Service) refresh(ctx context.Context, caller Caller, refresh Secret) (*Session, uuid.UUID, error) {
+// refresh is for a session of the given OAuth client, or of none: what was given to one is nobody else's.
+func (s *Service) refresh(ctx context.Context, caller Caller, refresh Secret, client uuid.UUID) (*Session, uuid.UUID, error) {
 	if refresh == "" {
 		return nil, uuid.Nil, refuse(CodeValidationFailed, "refresh_token required")
 	}
@@ -143,10 +145,12 @@ func (s *Service) refresh(ctx context.Context, caller Caller, refresh Secret) (*
 		switch {
 		case p.user.banned:
 			return nil, id, banned()
-		case p.revoked && (p.over || p.head == "" || p.age > s.options.ReuseInterval):
+		case p.client != client:
+			return nil, id, refreshTokenNotFound()
+		case p.revoked && (p.over != "" || p.head == "" || p.late):
 			return nil, id, s.reused(ctx, caller, p)
-		case p.over:
-			return nil, id, refuse(CodeSessionExpired, "Invalid Refresh Token: Session Expired")
+		case p.over != "":
+			return nil, id, refuse(CodeSessionExpired, "Invalid Refresh Token: "+p.over)
 		case p.revoked:
 			next, refusal := s.follow(refresh, p.head)
 			if refusal != nil {
@@ -172,10 +176,12 @@ func (s *Service) refresh(ctx context.Context, caller Caller, refresh Secret) (*
 // present finds a refresh token.
 func (s *Service) present(ctx context.Context, refresh Secret) (*presented, error) {
 	p := &presented{}
-	err := s.pool.QueryRow(ctx, readRefresh, candidates(refresh)).Scan(reader(func(r *row) {
+	parameters := append([]any{candidates(refresh), s.options.ReuseInterval}, s.options.Sessions.parameters()...)
+	err := s.pool.QueryRow(ctx, readRefresh, parameters...).Scan(reader(func(r *row) {
 		p.user, p.stored, p.revoked = r.user(), r.text(), r.flag()
-		p.age = time.Duration(r.number() * float64(time.Second))
-		p.sessionID, p.level, p.over, p.head = r.id(), r.text(), r.flag(), r.text()
+		p.late = r.flag()
+		p.sessionID, p.level, p.client, p.scopes = r.id(), r.text(), r.id(), r.text()
+		p.over, p.head = r.text(), r.text()
 		r.records(func(r *row) {
 			method := methodClaim{Method: r.text()}
 			if at := r.time(); at != nil {
@@ -185,12 +191,16 @@ func (s *Service) present(ctx context.Context, refresh Secret) (*presented, erro
 		})
 	}))
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, refuse(CodeRefreshTokenNotFound, "Invalid Refresh Token: Refresh Token Not Found")
+		return nil, refreshTokenNotFound()
 	}
 	if err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+func refreshTokenNotFound() *Error {
+	return refuse(CodeRefreshTokenNotFound, "Invalid Refresh Token: Refresh Token Not Found")
 }
 
 // follow computes the successors of a used token up to the head of its session.
@@ -206,7 +216,7 @@ func (s *Service) follow(refresh Secret, head string) (Secret, *Error) {
 
 // reused ends the session of a token that comes back too late: one of two holders is a thief.
 func (s *Service) reused(ctx context.Context, caller Caller, p *presented) error {
-	if !p.over {
+	if p.over == "" {
 		batch := &pgx.Batch{}
 		batch.Queue(endSession, p.sessionID)
 		batch.Queue(revokeFamily, p.sessionID)

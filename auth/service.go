@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,6 +18,8 @@ import (
 
 	"basalt/auth/limit"
 	"basalt/auth/password"
+	"basalt/auth/seal"
+	"basalt/auth/token"
 )
 
 // Options are the settings of a project's accounts.
@@ -26,6 +29,10 @@ type Options struct {
 	Issuer string
 	// SiteURL is where links in mails lead back to.
 	SiteURL string
+	// RedirectURLs are the places beside the site that links and sign-ins may lead back to.
+	RedirectURLs []RedirectPattern
+	// PlainChallenges lets clients use the method plain of RFC 7636, which shows the verifier to who sees the challenge.
+	PlainChallenges bool
 	// Autoconfirm makes sign-ups and new addresses good without a mail.
 	Autoconfirm bool
 	// DisableSignup refuses new accounts.
@@ -42,10 +49,18 @@ type Options struct {
 	TokenLife time.Duration
 	// ReuseInterval is how long a used refresh token still gives its successor; 0 is ten seconds.
 	ReuseInterval time.Duration
+	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
+	EncryptionKeys seal.Masters
+	// Sessions are how long sessions last; the zero value lets them last until they are ended.
+	Sessions SessionLimits
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
-	// Outbound takes mails and text messages; nil writes mails to the log.
+	// Outbound takes mails and text messages; nil sends none.
 	Outbound Outbound
+	// SMSProvider is the name of who sends text messages; "" is nobody.
+	SMSProvider string
+	// Notify are the kinds of mails by which users are told of changes of their accounts.
+	Notify []MailKind
 	// Log takes the events of accounts.
 	Log zerolog.Logger
 }
@@ -69,6 +84,9 @@ type Service struct {
 	decoys   *decoys
 	limits   *limit.Limiter
 	chainKey []byte
+	vault    *seal.Vault
+	signer   atomic.Pointer[token.Signer]
+	signing  atomic.Pointer[SigningSet]
 	log      zerolog.Logger
 }
 
@@ -85,9 +103,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	}
 	chain := hmac.New(sha256.New, []byte(keys.Secret.Reveal()))
 	chain.Write([]byte("basalt refresh token chain"))
-	return &Service{
+	s := &Service{
 		pool:     pool,
-		lookups:  newLookups(pool),
+		lookups:  newLookups(pool).limited(o.Sessions),
 		keys:     keys,
 		options:  o,
 		gate:     password.NewGate(o.Gate),
@@ -95,9 +113,21 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		decoys:   newDecoys(keys.Secret.Reveal(), o.Passwords.Dummy()),
 		limits:   &limit.Limiter{Off: o.LimitsOff},
 		chainKey: chain.Sum(nil),
+		vault:    seal.NewVault(pool, encryptionKeys(o.EncryptionKeys, keys)),
 		log:      o.Log,
 	}
+	s.UseKeys(*keys)
+	return s
 }
+
+// UseKeys has tokens signed with other keys from now on.
+func (s *Service) UseKeys(keys Keys) {
+	s.signer.Store(keys.Signer())
+	s.signing.Store(keys.Signing)
+}
+
+// PublicKeys are what everybody may know of the keys that tokens are signed with.
+func (s *Service) PublicKeys() []token.PublicJWK { return s.signing.Load().Public() }
 
 // Gate is where password hashes wait for their turn.
 func (s *Service) Gate() *password.Gate { return s.gate }
@@ -107,6 +137,7 @@ type Settings struct {
 	DisableSignup bool
 	Autoconfirm   bool
 	Anonymous     bool
+	SMSProvider   string
 }
 
 // Settings gives what clients may know.
@@ -115,6 +146,7 @@ func (s *Service) Settings() Settings {
 		DisableSignup: s.options.DisableSignup,
 		Autoconfirm:   s.options.Autoconfirm,
 		Anonymous:     s.options.Anonymous,
+		SMSProvider:   s.options.SMSProvider,
 	}
 }
 

@@ -24,6 +24,7 @@ const (
 
 // Session is what a client holds after signing in.
 type Session struct {
+	ID           uuid.UUID
 	AccessToken  Secret
 	RefreshToken Secret
 	ExpiresIn    time.Duration
@@ -38,6 +39,9 @@ type standing struct {
 	sessionID uuid.UUID
 	level     string
 	methods   []methodClaim
+	// client and scopes are of sessions that an OAuth client holds; zero for all others.
+	client uuid.UUID
+	scopes string
 }
 
 type methodClaim struct {
@@ -60,6 +64,8 @@ type accessClaims struct {
 	Methods      []methodClaim   `json:"amr"`
 	SessionID    uuid.UUID       `json:"session_id"`
 	Anonymous    bool            `json:"is_anonymous"`
+	ClientID     string          `json:"client_id,omitempty"`
+	Scope        string          `json:"scope,omitempty"`
 }
 
 func (s *Service) issue(u *User, refresh Secret, st standing, at time.Time) (*Session, error) {
@@ -70,6 +76,9 @@ func (s *Service) issue(u *User, refresh Secret, st standing, at time.Time) (*Se
 		Email: u.Email, Phone: u.Phone,
 		AppMetadata: u.AppMetadata, UserMetadata: u.UserMetadata,
 		Role: u.Role, Level: st.level, Methods: st.methods, SessionID: st.sessionID, Anonymous: u.Anonymous,
+	}
+	if st.client != uuid.Nil {
+		claims.ClientID, claims.Scope = st.client.String(), st.scopes
 	}
 	signed, err := s.sign(claims)
 	if err == nil && len(signed) > token.MaxLength {
@@ -87,6 +96,7 @@ func (s *Service) issue(u *User, refresh Secret, st standing, at time.Time) (*Se
 		return nil, unexpected("The access token could not be signed", err)
 	}
 	return &Session{
+		ID:           st.sessionID,
 		AccessToken:  Secret(signed),
 		RefreshToken: refresh,
 		ExpiresIn:    s.options.TokenLife,
@@ -100,7 +110,7 @@ func (s *Service) sign(claims accessClaims) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return token.Sign(text, s.keys.Secret.Reveal(), s.keys.KeyID)
+	return s.signer.Load().Sign(text)
 }
 
 const storedPrefix = "sha256:"

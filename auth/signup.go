@@ -389,6 +389,9 @@ func saveFailed(message string, err error) error {
 	case "40001", "40P01", "55P03":
 		return refuse(CodeConflict, "The account is being changed by another request, try again")
 	}
+	if full := outboxFull(refusal.Code); full != nil {
+		return full
+	}
 	return unexpected(message, err)
 }
 

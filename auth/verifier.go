@@ -3,6 +3,7 @@ package auth
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,6 +32,9 @@ type VerifierOptions struct {
 	// RoleAllowed tells whether the connection may become a role; nil allows all. It is asked
 	// each time, for a role may be dropped while its tokens live.
 	RoleAllowed func(role string) bool
+	// KeysCame is asked about a token whose key is not known, and tells whether keys have come since the verifier was
+	// given any. It bounds how often it looks. Nil is no.
+	KeysCame func() bool
 	// Remember is how many verified tokens are kept at most; 0 is 8192.
 	Remember int
 }
@@ -86,7 +90,7 @@ func NewVerifier(keys Keys, o VerifierOptions) *Verifier {
 // Rotate puts new keys in place of the old and forgets all that the old ones have verified.
 func (v *Verifier) Rotate(keys Keys) {
 	v.state.Store(&verifierState{
-		ring:    append(token.Ring{token.SharedKey(keys.Secret.Reveal())}, v.options.ForeignKeys...),
+		ring:    slices.Concat(token.Ring{token.SharedKey(keys.Secret.Reveal())}, keys.Signing.ring(), v.options.ForeignKeys),
 		apiKeys: [2]string{keys.AnonKey, keys.ServiceKey.Reveal()},
 	})
 }
@@ -111,7 +115,13 @@ func (v *Verifier) Verify(raw string) (*Principal, error) {
 	p := s.get(key)
 	if p == nil {
 		var refusal *token.Error
-		if p, refusal = v.read(state, raw, now); refusal != nil {
+		p, refusal = v.read(state, raw, now)
+		if refusal != nil && refusal.UnknownKey && v.options.KeysCame != nil && v.options.KeysCame() {
+			state = v.state.Load()
+			s = &state.shards[key[0]%shardCount]
+			p, refusal = v.read(state, raw, now)
+		}
+		if refusal != nil {
 			return nil, refusal
 		}
 		s.put(key, p, v.perGen)
@@ -149,6 +159,9 @@ func (v *Verifier) read(state *verifierState, raw string, now time.Time) (*Princ
 	p.Claims = claims.Text(p.Role)
 	if id, err := uuid.Parse(claims.Subject); err == nil && len(claims.Subject) == 36 {
 		p.UserID = id
+	}
+	if id, err := uuid.Parse(claims.ClientID); err == nil && !p.Foreign {
+		p.ClientID = id
 	}
 	if id, err := uuid.Parse(claims.SessionID); err == nil {
 		p.SessionID = id

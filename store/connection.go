@@ -65,7 +65,7 @@ type connection struct {
 	user string
 }
 
-func newConnection(pg *pgconn.PgConn, statements int) *connection {
+func newConnection(pg *pgconn.PgConn, statements, maxRow int) *connection {
 	c := &connection{
 		pg:         pg,
 		wire:       pg.Frontend(),
@@ -76,6 +76,7 @@ func newConnection(pg *pgconn.PgConn, statements int) *connection {
 		formats:    [1]int16{pgproto3.BinaryFormat},
 		user:       pg.ParameterStatus(userParameter),
 	}
+	c.wire.SetMaxBodyLen(maxRow)
 	c.canceller.pg = pg
 	c.watcher = ctxwatch.NewContextWatcher(&c.canceller)
 	return c

@@ -36,6 +36,8 @@ type Options struct {
 	ConnectTimeout time.Duration
 	// StatementCache is the most prepared statements of a connection; 500.
 	StatementCache int
+	// MaxRow is the most bytes of one row, which is read whole before a sink sees it; 1 GiB, PostgreSQL's own limit.
+	MaxRow int
 	// ApplicationName is shown in pg_stat_activity; basalt.
 	ApplicationName string
 	Log             zerolog.Logger
@@ -61,6 +63,9 @@ func (o *Options) setDefaults() {
 		o.StatementCache = 500
 	}
 	o.StatementCache = max(o.StatementCache, leastPrepared)
+	if o.MaxRow <= 0 {
+		o.MaxRow = 1 << 30
+	}
 	if o.ApplicationName == "" {
 		o.ApplicationName = "basalt"
 	}
@@ -133,7 +138,7 @@ func (db *DB) configure(config *pgxpool.Config) {
 	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
 		db.outage.over()
 		pg := conn.PgConn()
-		pg.CustomData()[connectionKey] = newConnection(pg, db.options.StatementCache)
+		pg.CustomData()[connectionKey] = newConnection(pg, db.options.StatementCache, db.options.MaxRow)
 		return nil
 	}
 	// Whether a connection is alive shows without a round trip: see ready.

@@ -40,6 +40,16 @@ func (e *UnavailableError) Error() string {
 
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
+// RowTooLargeError says that the database answered with a row that is larger than Options.MaxRow. The flight's
+// connection is given up with what else came on it, so that a write may or may not have been committed.
+type RowTooLargeError struct {
+	Bytes, Most int
+}
+
+func (e *RowTooLargeError) Error() string {
+	return fmt.Sprintf("a row of %d bytes is larger than %d", e.Bytes, e.Most)
+}
+
 // StaleError is what a Sink returns from Begin when the catalog that its statement was compiled with no longer
 // describes the database (a type OID that it does not know). The caller loads the catalog and plans again.
 type StaleError struct {

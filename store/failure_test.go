@@ -199,3 +199,23 @@ type panicking struct{}
 func (panicking) Begin(store.Columns) error { panic("a sink's fault") }
 func (panicking) Row([][]byte) error        { return nil }
 func (panicking) End(int64) error           { return nil }
+
+func TestARowThatIsTooLargeIsRefusedUnread(t *testing.T) {
+	options := store.Options{URL: storetest.NewEmpty(t).URL}
+	options.PoolSize, options.MaxRow = 1, 1<<20
+	db := open(t, options)
+	for _, readOnly := range []bool{true, false} {
+		rows := &result{}
+		err := db.Run(t.Context(), &store.Flight{
+			Session: store.Session{ReadOnly: readOnly},
+			Steps:   []store.Step{statement(`select repeat('x', n) from (values (1000), (2097152)) as _(n)`, rows)},
+		})
+		tooLarge, ok := errors.AsType[*store.RowTooLargeError](err)
+		if !ok || tooLarge.Bytes < 2<<20 || tooLarge.Most != 1<<20 {
+			t.Fatalf("got %v, want a *RowTooLargeError of 2 MiB", err)
+		}
+		if got := read(t, db, "", `select repeat('y', 1000)`).value(t); len(got) != 1000 {
+			t.Errorf("the next flight got %d bytes", len(got))
+		}
+	}
+}

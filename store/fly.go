@@ -215,6 +215,9 @@ func (c *connection) name(ctx context.Context, err error) error {
 	if pgErr != nil && !serverLeft(pgErr) {
 		return err
 	}
+	if _, ok := errors.AsType[*RowTooLargeError](err); ok {
+		return err
+	}
 	if _, ok := errors.AsType[*protocolError](err); ok {
 		return fmt.Errorf("read the database's answer: %w", err)
 	}

@@ -201,6 +201,9 @@ func (c *connection) readSync() error {
 func (c *connection) receive() (pgproto3.BackendMessage, error) {
 	for {
 		message, err := c.wire.Receive()
+		if tooLong, ok := errors.AsType[*pgproto3.ExceededMaxBodyLenErr](err); ok {
+			return nil, &RowTooLargeError{Bytes: tooLong.ActualBodyLen, Most: tooLong.MaxExpectedBodyLen}
+		}
 		if err != nil {
 			return nil, err
 		}

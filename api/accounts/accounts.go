@@ -49,6 +49,7 @@ func (f *face) tables() []routes {
 		f.logoutRoutes(),
 		f.userRoutes(),
 		f.adminRoutes(),
+		f.sessionRoutes(),
 	}
 }
 

@@ -16,7 +16,7 @@ func (f *face) logoutRoutes() routes {
 
 // logout answers POST /logout?scope=…: 204, also when the session was over already.
 func (f *face) logout(c echo.Context) error {
-	p, err := f.principal(c)
+	p, err := f.holder(c)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
 	bounds "basalt/api/body"
@@ -112,8 +113,22 @@ func bearer(c echo.Context) (string, bool) {
 	return token, true
 }
 
-// principal is who is calling, for routes that need to know. It refuses requests without a token.
+// principal is the user who is calling, for routes that need to know. It refuses requests without a token. A token that
+// was given to an OAuth client does not stand for its user here: what the client was let do is to read who they are, not
+// to change their account, their sessions or their consents (RFC 9700 §2.3).
 func (f *face) principal(c echo.Context) (*auth.Principal, error) {
+	p, err := f.holder(c)
+	if err == nil && p.ClientID != uuid.Nil {
+		return nil, &problem{status: http.StatusForbidden, code: codeInsufficientScope, message: "A token of an OAuth client may not be used here"}
+	}
+	return p, err
+}
+
+// codeInsufficientScope is RFC 6750 §3.1's word for a token that is good, but not for this.
+const codeInsufficientScope auth.Code = "insufficient_scope"
+
+// holder is whoever has the token that a request carries, the user or a client that they gave it to.
+func (f *face) holder(c echo.Context) (*auth.Principal, error) {
 	token, found := bearer(c)
 	if !found {
 		return nil, &problem{status: http.StatusUnauthorized, code: auth.CodeNoAuthorization, message: "This endpoint requires a valid Bearer token"}

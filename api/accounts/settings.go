@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/labstack/echo/v4"
+
+	"basalt/auth/token"
 )
 
 func (f *face) settingsRoutes() routes {
@@ -49,16 +51,16 @@ func (f *face) settings(c echo.Context) error {
 	} {
 		external[provider] = false
 	}
-	return c.JSON(http.StatusOK, settingsBody{External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm})
+	return c.JSON(http.StatusOK, settingsBody{External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm, SMSProvider: s.SMSProvider})
 }
 
 type jwksBody struct {
-	Keys []struct{} `json:"keys"`
+	Keys []token.PublicJWK `json:"keys"`
 }
 
-// jwks answers GET /.well-known/jwks.json. Tokens are signed with a shared secret, which
-// has no public half: the set is empty.
+// jwks answers GET /.well-known/jwks.json with the public halves of the signing keys, those that do not sign yet and not
+// any more too. A shared secret has none: where it signs, the set may be empty.
 func (f *face) jwks(c echo.Context) error {
 	c.Response().Header().Set("Cache-Control", "public, max-age=600")
-	return c.JSON(http.StatusOK, jwksBody{Keys: []struct{}{}})
+	return c.JSON(http.StatusOK, jwksBody{Keys: f.service.PublicKeys()})
 }

@@ -26,7 +26,7 @@ type userRequest struct {
 
 // getUser answers GET /user: the account as it is now, not as the token remembers it.
 func (f *face) getUser(c echo.Context) error {
-	p, err := f.principal(c)
+	p, err := f.holder(c)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"basalt/auth"
+	"basalt/auth/outbox"
 	"basalt/auth/token"
 	"basalt/query/catalog"
 	"basalt/query/typescript"
@@ -18,12 +19,17 @@ type Options struct {
 	Identify func(*http.Request) (*auth.Principal, error)
 	// Catalog gives the current catalog, nil while none was loaded yet.
 	Catalog func() *catalog.Catalog
+	// Outbox keeps the messages to people.
+	Outbox *outbox.Outbox
 }
 
 // Register puts the routes on a group, which is the one for /admin/api.
 func Register(g *echo.Group, o Options) {
 	g.Use(o.requireService)
 	g.GET("/types.ts", o.types)
+	g.GET("/outbox", o.listOutbox)
+	g.DELETE("/outbox", o.clearOutbox)
+	g.DELETE("/outbox/:id", o.removeMessage)
 }
 
 // requireService lets only the service key in.

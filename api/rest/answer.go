@@ -43,6 +43,7 @@ type answer struct {
 	pooled   *[]byte  // what buffer came from, between Begin and release
 	rows     int64    // rows given or affected
 	inserted int64    // of an upsert, rows that were not there before
+	updated  int64    // of an upsert, rows that were there
 	keys     []string // conditions on the key of the first row, for Location
 	streamed bool
 	total    counter
@@ -129,8 +130,8 @@ func (a *answer) checkAffected() error {
 	return e
 }
 
-// explain turns the error of a statement that has counted its rows itself into the refusal that it stands for.
-func (a *answer) explain(err error) error {
+// refusal turns the error of a statement that has counted its rows itself into the refusal that it stands for.
+func (a *answer) refusal(err error) error {
 	if (a.statement.Guard == plan.Guard{}) {
 		return err
 	}
@@ -180,7 +181,7 @@ func (a *answer) Begin(columns store.Columns) error {
 		a.pooled = a.h.buffers.Get().(*[]byte)
 		a.buffer = *a.pooled
 	}
-	a.buffer, a.rows, a.inserted, a.keys = a.buffer[:0], 0, 0, a.keys[:0]
+	a.buffer, a.rows, a.inserted, a.updated, a.keys = a.buffer[:0], 0, 0, 0, a.keys[:0]
 	a.page = page{}
 	encoder, err := a.statement.bind(a.planner, columns, &a.h.zones)
 	if err != nil {
@@ -223,7 +224,7 @@ func (a *answer) Row(values [][]byte) error {
 		return err
 	}
 	if a.rows == 0 && a.format.media != mediaMade {
-		return nil // it told the total alone
+		return nil // it told alone what it tells beside rows
 	}
 	if a.request.Returning != query.ReturnRows || a.statement.Void || (a.singular() && a.rows > 1) {
 		return nil

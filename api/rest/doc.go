@@ -295,6 +295,7 @@
 //   - Queries have bounds (levels, filters, items, embeds, sort keys), beyond which they are refused with PGRST100:
 //     planning must not cost more than a request may.
 //   - The Warning header about a deprecated name tells the embed and its alias, in words of its own.
+//   - A row of more bytes than --answer-memory and --body-limit have together is refused with 413 and 54000.
 //
 // Writes and functions differ in these points:
 //

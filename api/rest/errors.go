@@ -131,6 +131,7 @@ func translate(err error, anonymous bool) *Error {
 		unavailable *store.UnavailableError
 		tooLarge    *http.MaxBytesError
 		busy        *body.BusyError
+		wide        *store.RowTooLargeError
 	)
 	switch {
 	case errors.As(err, &own):
@@ -158,6 +159,10 @@ func translate(err error, anonymous bool) *Error {
 		return e.retryAfter()
 	case errors.As(err, &database):
 		return databaseError(database, anonymous)
+	case errors.As(err, &wide):
+		e := failure(http.StatusRequestEntityTooLarge, "54000", "A row of "+strconv.Itoa(wide.Bytes)+" bytes is larger than the server takes")
+		e.Hint = text("Ask for fewer columns or embedded rows. What a write asked for may have been done")
+		return e
 	case errors.As(err, &busy):
 		e := failure(http.StatusServiceUnavailable, "PGRST102", "The server has no room for another large request body")
 		return e.retryAfter()

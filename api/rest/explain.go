@@ -31,7 +31,7 @@ func (h *Handler) explain(c echo.Context, p *planner, path string, statement *co
 	flight.Rollback = !flight.Session.ReadOnly
 	h.clock(c).lap(lapPlan)
 	if err := h.db.Run(c.Request().Context(), &flight); err != nil {
-		return err
+		return (&answer{statement: statement, request: request, format: *f}).refusal(err)
 	}
 	h.clock(c).lap(lapTransaction)
 	return h.writePlan(c, request, f, lines.text)

@@ -72,6 +72,8 @@ func TestPlansOfRequests(t *testing.T) {
 		{name: "a write of nothing", method: "POST", path: "item", headers: accept(plan + "+json"), body: `[]`, status: 200, want: "[]"},
 		{name: "a write of nothing in text", method: "PATCH", path: "item?id=eq.1", headers: accept(plan), body: `{}`, status: 200, want: ""},
 		{name: "a write that breaks a constraint", method: "POST", path: "item", headers: accept(plan + "; options=analyze"), body: `{"id":1}`, status: 409, has: []string{`"23505"`}},
+		{name: "a write of more rows than preferred", method: "PATCH", path: "item?id=gt.0", headers: append(accept(plan+"; options=analyze"), "Prefer: handling=strict, max-affected=1"), body: `{"name":"all"}`, status: 400, has: []string{"PGRST124"}},
+		{name: "a put of another row than named", method: "PUT", path: "item?id=eq.15", headers: accept(plan + "; options=analyze"), body: `{"id":16}`, status: 400, has: []string{"PGRST115"}},
 		{name: "nothing of all that stayed", path: "item?select=id,name&order=id", status: 200, want: `[{"id":1,"name":"one"},{"id":2,"name":"two"}]`},
 	})
 }

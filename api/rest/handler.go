@@ -198,7 +198,7 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 	}
 	h.clock(c).lap(lapPlan)
 	if err := h.db.Run(c.Request().Context(), &flight); err != nil {
-		return a.explain(err)
+		return a.refusal(err)
 	}
 	h.clock(c).lap(lapTransaction)
 	return a.finish()

@@ -300,3 +300,23 @@ func TestLargeAnswersOfHandlersAreBounded(t *testing.T) {
 		t.Errorf("a write: %d with %d bytes", answer.Status, len(answer.Body))
 	}
 }
+
+// A row is read whole before anything of it is answered, so that it has a bound of its own.
+func TestARowThatIsTooLargeIsRefused(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, `
+		create function wide(n int) returns text immutable language sql as $$ select repeat('x', n) $$;
+		create table item (id int primary key);
+		insert into item values (1);
+		create function body(item) returns text immutable language sql as $$ select repeat('x', 3 << 20) $$;`+open,
+		func(settings *api.Settings) { settings.AnswerMemory, settings.BodyLimit = 1<<20, 1<<20 })
+	for _, path := range []string{"/rest/v1/item?select=id,body", "/rest/v1/rpc/wide?n=3000000", "/rest/v1/rpc/wide?n=300000000"} {
+		answer := s.Do(t, "GET", path, "")
+		if answer.Status != http.StatusRequestEntityTooLarge || !strings.Contains(answer.Body, `"54000"`) || !strings.Contains(answer.Body, "A row of") {
+			t.Errorf("%s: %d %.200s", path, answer.Status, answer.Body)
+		}
+	}
+	if answer := s.Do(t, "GET", "/rest/v1/item", ""); answer.Status != http.StatusOK {
+		t.Errorf("after that: %d %s", answer.Status, answer.Body)
+	}
+}

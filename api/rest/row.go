@@ -13,6 +13,8 @@ func (a *answer) takeHidden(values [][]byte) error {
 		switch {
 		case hidden.Kind == sql.InsertedColumn && len(values[i]) == 1 && values[i][0] == 1:
 			a.inserted++
+		case hidden.Kind == sql.InsertedColumn && values[i] != nil:
+			a.updated++
 		case hidden.Kind == sql.KeyColumn && a.rows == 1 && values[i] == nil:
 			a.keys = append(a.keys, "is.null") // keys of views may be
 		case hidden.Kind == sql.KeyColumn && a.rows == 1:

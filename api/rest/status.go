@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"basalt/query"
-	"basalt/query/sql"
 )
 
 // count is the total that the client asked for, -1 when it did not.
@@ -91,17 +90,7 @@ func (a *answer) insertedNothing() bool {
 	if a.request.Payload.Rows == 0 {
 		return true
 	}
-	return a.counted() && a.inserted == 0 && a.rows > 0
-}
-
-// counted says that the statement tells which rows were inserted.
-func (a *answer) counted() bool {
-	for _, hidden := range a.statement.Hidden {
-		if hidden.Kind == sql.InsertedColumn {
-			return true
-		}
-	}
-	return false
+	return a.inserted == 0 && a.updated > 0
 }
 
 // bodyless says that an answer of a status has no body (RFC 9110 §6.4.1).

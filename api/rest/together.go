@@ -234,7 +234,7 @@ func (e *exchange) send(run func(...*store.Flight) error) error {
 		}
 		switch o := e.owners[failed.Flight]; {
 		case o != nil:
-			return o.about(o.answer.explain(failed.Err))
+			return o.about(o.answer.refusal(failed.Err))
 		case e.flights[failed.Flight].Continues:
 			return failed.Err
 		}

@@ -20,6 +20,8 @@ type Error struct {
 	Code    string
 	Message string
 	Details string // what is wrong with it, where the message alone leaves that open
+	// UnknownKey is set when the token names a key that is not in the ring, and a newer ring may have it.
+	UnknownKey bool
 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
@@ -34,6 +36,9 @@ func badClaims(message string) *Error {
 
 // Expired is the refusal of a token whose time has passed.
 func Expired() *Error { return badClaims("JWT expired") }
+
+// Ended is the refusal of a token whose session is over although its own time is not.
+func Ended() *Error { return badClaims("Session of the JWT has ended") }
 
 // Required is the refusal of whoever has no role where everybody needs one.
 func Required() *Error { return &Error{Code: CodeRequired, Message: "Anonymous access is disabled"} }

@@ -19,6 +19,10 @@ const (
 	// Leeway is how far the clocks of signer and verifier may be apart.
 	Leeway = 30 * time.Second
 
+	// UseClaim says what a token is for, where that is not access; UseID is an ID token (OpenID Connect Core §2).
+	UseClaim = "token_use"
+	UseID    = "id"
+
 	// latestTime is the last second of the year 9999: a later time is a mistake or an attack.
 	latestTime = 253402300799
 )
@@ -37,6 +41,7 @@ type Claims struct {
 	Role      string
 	Subject   string
 	SessionID string
+	ClientID  string // the OAuth client that the token was given to
 	ExpiresAt time.Time
 	Foreign   bool // signed by another issuer
 }
@@ -86,6 +91,11 @@ func Parse(raw string, ring Ring, rules Rules, now time.Time) (*Claims, *Error) 
 	claims, refusal := readClaims(o, rules, now)
 	if refusal != nil {
 		return nil, refusal
+	}
+	// An ID token of ours tells a client who its user is and opens nothing, though the same key signs it (RFC 8725
+	// §3.12). Of other issuers' tokens their operator says which are for us.
+	if use, found := o.lookup(UseClaim); found && !key.Foreign && string(use) == `"`+UseID+`"` {
+		return nil, badClaims("JWT is an ID token")
 	}
 	claims.Foreign = key.Foreign
 	return claims, nil
@@ -205,6 +215,9 @@ func readClaims(o object, rules Rules, now time.Time) (*Claims, *Error) {
 		if refusal := optionalText(o, name, target); refusal != nil {
 			return nil, refusal
 		}
+	}
+	if client, found := o.lookup("client_id"); found {
+		c.ClientID, _ = textValue(client) // other issuers write there what they like
 	}
 	if value, found := rules.Role.find(o); found && string(value) != "null" {
 		role, ok := textValue(value)

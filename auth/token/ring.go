@@ -3,6 +3,7 @@ package token
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"slices"
 
 	"github.com/golang-jwt/jwt/v5"
 )
@@ -48,11 +49,13 @@ func (r Ring) choose(algorithm, kid string) (Ring, *Error) {
 			keys = append(keys, key)
 		}
 	}
-	switch {
-	case !known:
-		return nil, undecodable("Wrong or unsupported encoding algorithm")
-	case len(keys) == 0:
-		return nil, undecodable("No suitable key or wrong key type")
+	if len(keys) > 0 {
+		return keys, nil
 	}
-	return keys, nil
+	refusal := undecodable("No suitable key or wrong key type")
+	if !known {
+		refusal = undecodable("Wrong or unsupported encoding algorithm")
+	}
+	refusal.UnknownKey = kid != "" && slices.Contains(PairAlgorithms(), algorithm)
+	return nil, refusal
 }

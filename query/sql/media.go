@@ -45,6 +45,11 @@ func CompileWriteAs(w *plan.Write, m *Media) *Statement {
 	}
 	target := b.bareScope(&plan.Node{Source: plan.RelationSource(w.Relation), Where: w.Where})
 	root, flag := b.changed(w, target)
+	if tellsOfUnshown(w) {
+		s := b.media(b.besideThrough(w, m, root))
+		s.Guard, s.AtMostOne, s.ShowsEach = w.Guard, w.AtMostOne, w.ShowsEach
+		return s
+	}
 	s := b.media(b.through(m, w.Returning.Items, false, flag != "", func() {
 		b.write("select ")
 		if flag != "" {
@@ -104,6 +109,26 @@ func (b *builder) totalThrough(c *plan.Call, m *Media, items []plan.Item) []Hidd
 	b.write(", lateral ")
 	b.record(items, "p", row)
 	return hidden
+}
+
+// besideThrough writes a query that sends those of the rows written that are shown through a function.
+func (b *builder) besideThrough(w *plan.Write, m *Media, root *scope) (hidden []Hidden) {
+	row := b.alias("x")
+	flag, shown, kind := "n."+flagColumn, "p.shown", ShownColumn
+	if m.Aggregate {
+		flag, shown, kind = "pg_catalog.bool_or("+flag+")", "pg_catalog.count(p.shown)", RowsColumn
+	}
+	b.write("select ")
+	if tellsInserted(w) {
+		b.write(flag, ", ")
+		hidden = append(hidden, Hidden{Kind: InsertedColumn})
+	}
+	b.write(shown, ", ")
+	b.made(m, whole(row), "p.shown")
+	b.besideWritten(w, root, nil)
+	b.write(", lateral ")
+	b.record(w.Returning.Items, "p", row)
+	return append(hidden, Hidden{Kind: kind})
 }
 
 // newMediaBuilder makes a builder whose rows PostgreSQL's own functions have to understand.

@@ -112,6 +112,9 @@ const written = "written"
 // changeThenRead writes the command as a common table expression, and a query over it.
 func (b *builder) changeThenRead(w *plan.Write, target *scope) (hidden []Hidden) {
 	root, flag := b.changed(w, target)
+	if tellsOfUnshown(w) {
+		return b.readBeside(w, root)
+	}
 	b.write("select")
 	separator := " "
 	if flag != "" {
@@ -126,6 +129,52 @@ func (b *builder) changeThenRead(w *plan.Write, target *scope) (hidden []Hidden)
 	b.body(root, nil, nil)
 	b.order(root)
 	return hidden
+}
+
+// tellsOfUnshown says that the answer depends on rows written that may not be shown: inner embeds leave some out.
+func tellsOfUnshown(w *plan.Write) bool {
+	inner := slices.ContainsFunc(w.Returning.Embeds, func(e *plan.Embed) bool { return e.Inner })
+	return inner && (tellsInserted(w) || w.Guard != plan.Guard{})
+}
+
+// readBeside writes a query over the rows written of which none may be left to be shown.
+func (b *builder) readBeside(w *plan.Write, root *scope) (hidden []Hidden) {
+	b.write("select ")
+	if tellsInserted(w) {
+		b.write("n.", flagColumn, ", ")
+		hidden = append(hidden, Hidden{Kind: InsertedColumn})
+	}
+	b.write("p.shown")
+	for i := range w.Returning.Items {
+		b.write(", p.", showName(i))
+	}
+	b.besideWritten(w, root, wrapped)
+	return append(hidden, Hidden{Kind: ShownColumn})
+}
+
+// besideWritten writes from with one row n about all rows written, which is there when none is shown, and beside it
+// the rows p that are shown. The guard stands in n: where PostgreSQL knows that there is nothing to join to the rows
+// written, it does not look at conditions on them.
+func (b *builder) besideWritten(w *plan.Write, root *scope, wrap wrap) {
+	guard := root.guard
+	root.guard = plan.Guard{}
+	b.write("\nfrom (\nselect ")
+	if tellsInserted(w) {
+		b.write("pg_catalog.bool_or(", flagName(w.Relation), ") as ", flagColumn)
+	} else {
+		b.write("pg_catalog.count(*)")
+	}
+	b.write("\nfrom ", written)
+	if (guard != plan.Guard{}) {
+		b.write("\nwhere ")
+		b.guard(guard)
+	}
+	b.write("\n) n\nleft join (\nselect true as shown")
+	b.write(commaBefore(w.Returning.Items))
+	b.items(root, true, wrap)
+	b.body(root, nil, nil)
+	b.order(root)
+	b.write("\n) p on true")
 }
 
 // changed writes the command as a common table expression. It gives the scope of a query over the rows written, and
@@ -157,9 +206,6 @@ func (b *builder) changed(w *plan.Write, target *scope) (root *scope, inserted s
 		source = written
 	}
 	switch {
-	case slices.ContainsFunc(w.Returning.Embeds, func(e *plan.Embed) bool { return e.Inner }):
-		// Of the rows written not all may be shown.
-		return root, "(select pg_catalog.bool_or(" + written + "." + flag + ") from " + written + ")"
 	case w.Returning.Aggregated():
 		return root, "pg_catalog.bool_or(" + source + "." + flag + ")"
 	}

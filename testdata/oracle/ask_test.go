@@ -29,8 +29,10 @@ func (w *world) inSQL(t *testing.T, r *request, allowed bool) (o outcome, script
 	defer func() { _ = tx.Rollback(t.Context()) }()
 	p := w.people[r.who]
 	if allowed {
-		if _, err := tx.Exec(t.Context(), "grant select on all tables in schema "+identifier(w.name)+" to "+p.role); err != nil {
-			t.Fatal(err)
+		for _, right := range []string{"select on all tables", "execute on all functions"} {
+			if _, err := tx.Exec(t.Context(), "grant "+right+" in schema "+identifier(w.name)+" to "+p.role); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	claims := fmt.Sprintf(`{"role":%q}`, p.role)
@@ -156,12 +158,12 @@ func csvAnswer(l *level, list, rows string) string {
 
 func (w *world) writeInSQL(t *testing.T, r *request, tx pgx.Tx, change, counted, rows string, script *string, o *outcome) {
 	t.Helper()
-	shown := 0
+	changed, shown := 0, 0
 	sql := change
 	if rows != "" {
-		sql = "with w as (" + change + ") select (select count(*) from (" + counted + ") _r), (" + rows + ")"
+		sql = "with w as (" + change + ") select (select count(*) from w), (select count(*) from (" + counted + ") _r), (" + rows + ")"
 		*script += sql + ";\n"
-		if err := tx.QueryRow(t.Context(), sql, pgx.QueryExecModeSimpleProtocol).Scan(&shown, &o.body); err != nil {
+		if err := tx.QueryRow(t.Context(), sql, pgx.QueryExecModeSimpleProtocol).Scan(&changed, &shown, &o.body); err != nil {
 			o.code = refused(t, sql, err)
 			return
 		}
@@ -172,7 +174,8 @@ func (w *world) writeInSQL(t *testing.T, r *request, tx pgx.Tx, change, counted,
 			o.code = refused(t, sql, err)
 			return
 		}
-		shown = int(tag.RowsAffected())
+		changed = int(tag.RowsAffected())
+		shown = changed
 	}
 	if _, err := tx.Exec(t.Context(), "reset role"); err != nil {
 		t.Fatal(err)
@@ -186,7 +189,7 @@ func (w *world) writeInSQL(t *testing.T, r *request, tx pgx.Tx, change, counted,
 		}
 		inserted -= len(r.rel.base().rows)
 	}
-	w.written(t, r, shown, inserted, o)
+	w.written(t, r, changed, shown, inserted, o)
 	if o.code != "" {
 		o.state = w.state
 	}
@@ -196,8 +199,8 @@ func (w *world) writeInSQL(t *testing.T, r *request, tx pgx.Tx, change, counted,
 	}
 }
 
-// written fills in what is answered to a write of so many rows.
-func (w *world) written(t *testing.T, r *request, rows, inserted int, o *outcome) {
+// written fills in what is answered to a write that changed so many rows, of which so many are shown.
+func (w *world) written(t *testing.T, r *request, changed, rows, inserted int, o *outcome) {
 	t.Helper()
 	list := o.body
 	full := r.returning == "representation"
@@ -210,10 +213,10 @@ func (w *world) written(t *testing.T, r *request, rows, inserted int, o *outcome
 	}
 	object := r.accept == "application/vnd.pgrst.object+json" && full
 	switch {
-	case r.affected >= 0 && rows > r.affected:
+	case r.affected >= 0 && changed > r.affected:
 		*o = outcome{code: "PGRST124", status: 400}
 		return
-	case r.method == "PUT" && rows != 1:
+	case r.method == "PUT" && changed != 1:
 		*o = outcome{code: "PGRST115", status: 400}
 		return
 	case object && rows != 1:
@@ -227,7 +230,7 @@ func (w *world) written(t *testing.T, r *request, rows, inserted int, o *outcome
 	switch r.method {
 	case "POST":
 		o.status, o.ranges = 201, contentRange(0, 0, known)
-		if r.resolution == "merge" && inserted == 0 && rows > 0 && len(r.columns) > 0 {
+		if r.resolution == "merge" && inserted == 0 && changed > 0 && len(r.columns) > 0 {
 			o.status = 200
 		}
 	case "PUT":

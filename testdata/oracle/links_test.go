@@ -73,10 +73,31 @@ func within(l *link) bool {
 	return !slices.ContainsFunc(l.on, func(pair [2]*column) bool { return !slices.Contains(l.from.pk, pair[0]) })
 }
 
+// origin is the one column that a link begins at, "" when it is not one.
+func (l *link) origin() string {
+	if l.junction != nil || len(l.on) != 1 {
+		return ""
+	}
+	return l.on[0][0].name
+}
+
+// hasColumn says that the one column that a link begins or ends at has a name.
+func (l *link) hasColumn(name string) bool {
+	return l.origin() != "" && (l.on[0][0].name == name || l.on[0][1].name == name)
+}
+
+// byColumn is the column that refers to another row, by which a link can be named too.
+func (l *link) byColumn() string {
+	if l.inverse {
+		return ""
+	}
+	return l.origin()
+}
+
 // spell finds the ways to name a link that mean no other.
 func (l *link) spell(all []*link) {
 	name := quoted(l.to.name)
-	rivals, twins, sameJunction, sameConstraint := 0, 0, 0, 0
+	rivals, twins, sameJunction, sameConstraint, namesakes := 0, 0, 0, 0, 0
 	for _, other := range all {
 		if other.from != l.from {
 			continue
@@ -86,12 +107,18 @@ func (l *link) spell(all []*link) {
 			if other.constraint == l.constraint && l.constraint != "" {
 				twins++ // both directions of a key within one table, to or from a view of it
 			}
-			if other.junction == l.junction && l.junction != nil {
-				sameJunction++
+			if l.junction != nil && (other.junction == l.junction || other.hasColumn(l.junction.name)) {
+				sameJunction++ // a hint can be a column as well
 			}
 		}
 		if other.constraint == l.constraint && l.constraint != "" && other.to.over == nil {
 			sameConstraint++
+		}
+		if other.origin() == l.to.name && other.to != l.to {
+			rivals++ // the name can mean either
+		}
+		if l.byColumn() == other.to.name && other.to != l.to {
+			namesakes++
 		}
 	}
 	switch {
@@ -99,7 +126,8 @@ func (l *link) spell(all []*link) {
 		switch {
 		case !l.inverse && l.from.over != nil:
 			// By its column it could be the table's row as well.
-		case !l.inverse && len(l.on) == 1:
+		case l.byColumn() != "" && namesakes > 0:
+		case l.byColumn() != "":
 			l.spellings = []string{quoted(l.on[0][0].name)}
 		case l.inverse && len(l.on) == 1:
 			l.spellings = []string{name + "!" + quoted(l.on[0][1].name)}
@@ -115,7 +143,7 @@ func (l *link) spell(all []*link) {
 		l.spellings = []string{name + "!" + l.constraint}
 		if l.to.over == nil && sameConstraint == 1 {
 			l.spellings = append(l.spellings, l.constraint)
-			if !l.inverse && len(l.on) == 1 {
+			if l.byColumn() != "" && namesakes == 0 {
 				l.spellings = append(l.spellings, quoted(l.on[0][0].name))
 			}
 		}

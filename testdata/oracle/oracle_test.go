@@ -104,12 +104,16 @@ func byValue(code string) bool {
 func differs(r *request, got, want outcome) string {
 	if got.code != "" || want.code != "" {
 		switch {
-		case r.faulty && r.method != "GET" && byValue(want.code) && byValue(got.code):
+		case r.faulty && (r.method != "GET" || r.call != nil) && byValue(want.code) && byValue(got.code):
 			// A value of a body that its type refuses may be found before the right to use it is missed, before it is
 			// known to be too long, and before or after the rows beside it are written.
-		case got.code == "42501" && want.code == "" && strings.HasPrefix(want.ranges, "*/") && (want.state == "" || r.call != nil):
+		case r.faulty && r.call != nil && (want.code == "" || want.code == "PGRST116") && byValue(got.code):
+			// Plain SQL does not look at an argument that the function makes no use of.
+		case got.code == "42501" && (want.code == "PGRST116" || want.code == "" && strings.HasPrefix(want.ranges, "*/")) && (want.state == "" || r.call != nil):
 			// Where PostgreSQL knows that there are no rows it does not look at the rights to what would be joined to
 			// them; it may know it of plain SQL alone.
+		case got.code == "428C9" && r.missing && (want.code == "" || byValue(want.code)):
+			// As in PostgREST a default is a value, which a generated column does not take even where it is its own.
 		case strings.HasPrefix(want.code, "23") && (got.code == "PGRST124" || got.code == "PGRST116"):
 			// That there are too many rows is found before constraints are checked at the statement's end.
 		case r.count && (want.code == "42501" || got.code == "42501"):
@@ -133,7 +137,7 @@ func differs(r *request, got, want outcome) string {
 	switch {
 	case got.status != want.status:
 		return "status"
-	case got.ranges != want.ranges:
+	case got.ranges != want.ranges && (r.accept != "application/x-ndjson" || got.ranges != "*/*"): // it may not be known yet
 		return "Content-Range"
 	case gotBody != wantBody:
 		return "body"
@@ -155,7 +159,7 @@ func (w *world) try(t *testing.T, r *request) (what string, got, want outcome, s
 	}
 	got = w.overHTTP(t, r)
 	what = differs(r, got, want)
-	if what == "code" && want.code == "42501" && (got.code == "" || got.code == "PGRST116") && (r.method == "GET" || r.method == "HEAD" || r.call != nil) {
+	if what == "code" && want.code == "42501" && (got.code == "" || got.code == "PGRST116") {
 		// Where PostgreSQL knows that there are no rows it does not look at the rights to what would be joined to them.
 		// The answer must be that of somebody who has the rights.
 		if allowed, _, _ := w.inSQL(t, r, true); differs(r, got, allowed) == "" {

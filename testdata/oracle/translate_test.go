@@ -96,7 +96,7 @@ func (t *translator) value(i *item, alias string) shown {
 		text = "cast(" + text + " as " + i.cast + ")"
 	}
 	if i.aggregate != "" {
-		text = i.aggregate + "(" + text + ")"
+		text = "pg_catalog." + i.aggregate + "(" + text + ")" // schemas may have functions of that name
 	}
 	if i.aggCast != "" {
 		text = "cast(" + text + " as " + i.aggCast + ")"
@@ -255,6 +255,9 @@ func (t *translator) condition(l *level, c *condition, alias string) string {
 			text = "not " + text
 		}
 	default:
+		if c.op == "is" && slices.ContainsFunc(l.items, func(i *item) bool { return i.link != nil && i.key() == c.field.column.name }) {
+			t.broken = true // the name is the embed's, whatever the relation's columns are called
+		}
 		text = t.comparison(c, t.field(alias, c.field))
 	}
 	if c.negated {

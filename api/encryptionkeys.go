@@ -1,0 +1,115 @@
+package api
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"basalt/auth"
+	"basalt/auth/seal"
+)
+
+const (
+	// encryptionKeyFile holds, in the data folder of the managed database, the master keys of secrets at rest: one a
+	// line, the current one first.
+	encryptionKeyFile = "encryption-key"
+
+	// minEncryptionKey is the least length of a key that is given, in bytes.
+	minEncryptionKey = 32
+
+	// encryptionPurpose tells derived keys apart (RFC 5869 §3.2).
+	encryptionPurpose = "basalt encryption key"
+)
+
+// EncryptionKeys are the master keys of secrets at rest, current one first: those of the setting, those of the managed
+// database's data folder, and the one that follows from the JWT secret. Files are read again each time. The data
+// folder's file is made when it is not there.
+func (s *Settings) EncryptionKeys(jwtSecret auth.Secret) seal.Masters {
+	derived := auth.DerivedEncryptionKey(jwtSecret)
+	return func() (seal.Ring, error) {
+		texts, err := s.givenEncryptionKeys()
+		if err != nil {
+			return nil, &SettingError{"encryption-key", err.Error()}
+		}
+		if s.DatabaseURL == "" {
+			kept, err := keptEncryptionKeys(filepath.Join(s.Data, encryptionKeyFile))
+			if err != nil {
+				return nil, err
+			}
+			texts = append(texts, kept...)
+		}
+		var ring seal.Ring
+		for _, text := range texts {
+			ring = append(ring, seal.Derive(text, encryptionPurpose))
+		}
+		return append(ring, derived), nil
+	}
+}
+
+// givenEncryptionKeys are the keys of the setting.
+func (s *Settings) givenEncryptionKeys() ([]string, error) {
+	text, err := fileOrText(s.EncryptionKey.Reveal())
+	if err != nil {
+		return nil, err
+	}
+	keys := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' })
+	for i, key := range keys {
+		if keys[i] = strings.TrimSpace(key); len(keys[i]) < minEncryptionKey {
+			return nil, fmt.Errorf("a key has %d bytes, %d are the least; make one with: openssl rand -base64 48", len(keys[i]), minEncryptionKey)
+		}
+	}
+	return keys, nil
+}
+
+// keptEncryptionKeys reads the file of the data folder, which is made first when there is none.
+func keptEncryptionKeys(path string) ([]string, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := makeEncryptionKeyFile(path); err != nil {
+			return nil, fmt.Errorf("make the encryption key: %w", err)
+		}
+		text, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the encryption key: %w", err)
+	}
+	keys := strings.Fields(string(text))
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("%s is empty: put it back from a backup", path)
+	}
+	return keys, nil
+}
+
+// makeEncryptionKeyFile writes a new key. The file appears whole, and only where there was none: of two processes
+// that make one at once the second reads what the first has made.
+func makeEncryptionKeyFile(path string) error {
+	whole, err := writeAside(path, []string{newEncryptionKey()})
+	if err != nil {
+		return err
+	}
+	defer os.Remove(whole)
+	if err := os.Link(whole, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// newEncryptionKey has 256 random bits.
+func newEncryptionKey() string { return rand.Text() + rand.Text() }
+
+// writeAside writes keys to a file beside the one that they are for, which only its owner may read.
+func writeAside(path string, keys []string) (string, error) {
+	file, err := os.CreateTemp(filepath.Dir(path), encryptionKeyFile+".*")
+	if err != nil {
+		return "", err
+	}
+	_, err = file.WriteString(strings.Join(keys, "\n") + "\n")
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(file.Name()))
+	}
+	return file.Name(), nil
+}

@@ -1,0 +1,174 @@
+package api
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/rs/zerolog"
+
+	"basalt/auth"
+	"basalt/auth/mail"
+	"basalt/auth/outbox"
+	"basalt/auth/outgoing"
+	"basalt/auth/sms"
+)
+
+// MessageSettings are the settings of mails and text messages.
+type MessageSettings struct {
+	SMTPURL           auth.Secret `flag:"smtp-url" help:"mail server, as smtp://user:password@host:587 (STARTTLS), smtps://… (TLS from the first byte on) or smtp://host?tls=none; @FILE reads it from a file; empty: mails are kept in the outbox, GET /admin/api/outbox"`
+	MailFrom          string      `flag:"mail-from" help:"address that mails come from, needed with --smtp-url"`
+	MailFromName      string      `flag:"mail-from-name" help:"name beside that address"`
+	MailTemplates     string      `flag:"mail-templates" help:"folder of templates that take the places of the built-in ones: confirmation.html, confirmation.txt, de/confirmation.html …, their subject in the first line as Subject: …"`
+	MailLanguage      string      `flag:"mail-language" default:"en" help:"language of mails to users whose metadata have no locale that there are templates for"`
+	MailNotifications []string    `flag:"mail-notifications" default:"all" help:"changes that users are told of by mail, comma-separated: password, email, phone, identity, factor, or all, or none"`
+
+	TwilioAccount string      `flag:"twilio-account-sid" help:"account at Twilio, or at a service with its API, that sends text messages; empty: they are kept in the outbox"`
+	TwilioToken   auth.Secret `flag:"twilio-auth-token" help:"its token; @FILE reads it from a file"`
+	TwilioFrom    string      `flag:"twilio-from" help:"number or name that text messages come from, or the SID of a messaging service"`
+	TwilioContent string      `flag:"twilio-content-sid" help:"template of WhatsApp messages with the code as its first variable; empty: they are sent as text"`
+	TwilioURL     string      `flag:"twilio-url" default:"https://api.twilio.com" help:"base of the API"`
+	SMSTemplate   string      `flag:"sms-template" default:"Your code is {{ .Code }}" help:"what text messages say"`
+}
+
+// noticesByName are the mails behind each name of --mail-notifications.
+func noticesByName() map[string][]auth.MailKind {
+	return map[string][]auth.MailKind{
+		"all":      auth.Notifications(),
+		"none":     nil,
+		"password": {auth.MailPasswordChanged},
+		"email":    {auth.MailEmailChanged},
+		"phone":    {auth.MailPhoneChanged},
+		"identity": {auth.MailIdentityLinked, auth.MailIdentityUnlinked},
+		"factor":   {auth.MailFactorEnrolled, auth.MailFactorUnenrolled},
+	}
+}
+
+// notices are the mails that tell users of changes.
+func (s *Settings) notices() ([]auth.MailKind, error) {
+	var kinds []auth.MailKind
+	for _, name := range s.MailNotifications {
+		more, known := noticesByName()[name]
+		if !known {
+			return nil, &SettingError{"mail-notifications", fmt.Sprintf("%q is none of password, email, phone, identity, factor, all, none", name)}
+		}
+		if (name == "all" || name == "none") && len(s.MailNotifications) > 1 {
+			return nil, &SettingError{"mail-notifications", fmt.Sprintf("%q cannot stand beside others", name)}
+		}
+		kinds = append(kinds, more...)
+	}
+	return kinds, nil
+}
+
+// checkMessages refuses settings of messages that cannot work.
+func (s *Settings) checkMessages() error {
+	if _, err := s.notices(); err != nil {
+		return err
+	}
+	if _, err := s.templates(); err != nil {
+		return err
+	}
+	if _, err := s.mailer(); err != nil {
+		return err
+	}
+	_, err := s.messenger()
+	return err
+}
+
+// templates are those that mails are written by.
+func (s *Settings) templates() (*mail.Templates, error) {
+	if s.MailTemplates == "" {
+		t, err := mail.LoadTemplates(nil, s.MailLanguage)
+		if err != nil {
+			return nil, &SettingError{"mail-language", err.Error()}
+		}
+		return t, nil
+	}
+	if info, err := os.Stat(s.MailTemplates); err != nil || !info.IsDir() {
+		return nil, &SettingError{"mail-templates", fmt.Sprintf("%q is no folder", s.MailTemplates)}
+	}
+	t, err := mail.LoadTemplates(os.DirFS(s.MailTemplates), s.MailLanguage)
+	if err != nil {
+		return nil, &SettingError{"mail-templates", err.Error()}
+	}
+	return t, nil
+}
+
+// mailer sends mails; nil is none.
+func (s *Settings) mailer() (outbox.Deliverer, error) {
+	if s.SMTPURL == "" {
+		if s.MailFrom != "" || s.MailFromName != "" {
+			return nil, &SettingError{"smtp-url", "mails have a sender but no server: set it, or leave out --mail-from and --mail-from-name"}
+		}
+		return nil, nil
+	}
+	text, err := fileOrText(s.SMTPURL.Reveal())
+	if err != nil {
+		return nil, &SettingError{"smtp-url", err.Error()}
+	}
+	server, err := mail.ParseServer(auth.Secret(text))
+	if err != nil {
+		return nil, &SettingError{"smtp-url", err.Error()}
+	}
+	if s.MailFrom == "" {
+		return nil, &SettingError{"mail-from", "mails need an address that they come from, such as no-reply@example.com"}
+	}
+	from, err := mail.ParseFrom(s.MailFrom, s.MailFromName)
+	if err != nil {
+		return nil, &SettingError{"mail-from", err.Error()}
+	}
+	templates, err := s.templates()
+	if err != nil {
+		return nil, err
+	}
+	return mail.NewMailer(server, from, s.SiteURL, templates), nil
+}
+
+// messenger sends text messages; nil is none.
+func (s *Settings) messenger() (outbox.Deliverer, error) {
+	if _, err := sms.ParseTemplate(s.SMSTemplate); err != nil {
+		return nil, &SettingError{"sms-template", err.Error()}
+	}
+	if s.TwilioAccount == "" {
+		if s.TwilioToken != "" || s.TwilioFrom != "" {
+			return nil, &SettingError{"twilio-account-sid", "it is needed with --twilio-auth-token and --twilio-from"}
+		}
+		return nil, nil
+	}
+	token, err := fileOrText(s.TwilioToken.Reveal())
+	switch {
+	case err != nil:
+		return nil, &SettingError{"twilio-auth-token", err.Error()}
+	case token == "":
+		return nil, &SettingError{"twilio-auth-token", "it is needed with --twilio-account-sid"}
+	case s.TwilioFrom == "":
+		return nil, &SettingError{"twilio-from", "it is needed with --twilio-account-sid: a number such as +15550100, or the SID of a messaging service"}
+	}
+	if _, err := outgoing.ParseURL(s.TwilioURL); err != nil {
+		return nil, &SettingError{"twilio-url", err.Error()}
+	}
+	return sms.NewTwilio(sms.Options{
+		AccountSID: s.TwilioAccount, AuthToken: auth.Secret(token), From: s.TwilioFrom, ContentSID: s.TwilioContent,
+		URL: s.TwilioURL, Template: s.SMSTemplate, Client: outgoing.New(outgoing.Options{}),
+	})
+}
+
+// smsProvider is what clients are told of it.
+func (s *Settings) smsProvider() string {
+	if s.TwilioAccount == "" {
+		return ""
+	}
+	return "twilio"
+}
+
+// outboxOf makes the outbox of a project as the settings ask.
+func outboxOf(p *Project, s *Settings, log zerolog.Logger) (*outbox.Outbox, error) {
+	mails, err := s.mailer()
+	if err != nil {
+		return nil, err
+	}
+	texts, err := s.messenger()
+	if err != nil {
+		return nil, err
+	}
+	return outbox.New(p.DB.Pool(), outbox.Options{Mail: mails, SMS: texts, Keys: s.EncryptionKeys(p.Keys.Secret), Log: log}), nil
+}

@@ -1,0 +1,41 @@
+package auth
+
+import (
+	"context"
+
+	"basalt/auth/seal"
+)
+
+// DerivedEncryptionKey is the master key of secrets at rest that follows from the JWT secret, by HKDF (RFC 5869):
+// processes that agree on the one agree on the other.
+func DerivedEncryptionKey(jwtSecret Secret) seal.Key {
+	return seal.Derive(jwtSecret.Reveal(), "basalt encryption key of the JWT secret")
+}
+
+// encryptionKeys are the master keys that the options give, else the one of the JWT secret.
+func encryptionKeys(given seal.Masters, keys *Keys) seal.Masters {
+	if given != nil {
+		return given
+	}
+	derived := seal.Ring{DerivedEncryptionKey(keys.Secret)}
+	return func() (seal.Ring, error) { return derived, nil }
+}
+
+// seal encrypts a secret for the cell that it is to be kept in.
+func (s *Service) seal(ctx context.Context, plain Secret, at seal.Cell) (string, error) {
+	text, err := s.vault.Seal(ctx, plain.Reveal(), at)
+	if err != nil {
+		return "", unexpected("A secret could not be encrypted", err)
+	}
+	return text, nil
+}
+
+// unseal gives the secret that a cell keeps. Stale tells that it should be sealed anew and written back: it came in
+// clear with a dump, or its key was replaced.
+func (s *Service) unseal(ctx context.Context, text string, at seal.Cell) (plain Secret, stale bool, err error) {
+	opened, stale, err := s.vault.Open(ctx, text, at)
+	if err != nil {
+		return "", false, unexpected("A secret could not be decrypted", err)
+	}
+	return Secret(opened), stale, nil
+}
