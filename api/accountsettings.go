@@ -12,12 +12,6 @@ import (
 
 // AccountSettings are the settings of accounts and sessions.
 type AccountSettings struct {
-	SiteURL     string `flag:"site-url" default:"http://localhost:3000" help:"where mails lead back to"`
-	AutoConfirm string `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
-	Limits      string `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
-
-	PasswordMinLength  int    `flag:"password-min-length" default:"8" help:"fewest characters of a new password"`
-	PasswordCharacters string `flag:"password-characters" help:"sets of characters, divided by colons, of each of which a new password needs one, such as abc:ABC:0123456789; \\: is a colon"`
 	SiteURL      string   `flag:"site-url" default:"http://localhost:3000" help:"where mails lead back to"`
 	RedirectURLs []string `flag:"redirect-urls" help:"where mails and sign-ins may lead back to beside --site-url, comma-separated; * any characters but dots and slashes, ** any, ? one, such as https://*.example.com/**, http://localhost:3000/** or myapp://callback"`
 	PKCEPlain    bool     `flag:"pkce-plain" default:"false" help:"allow the code challenge method plain, which some clients without WebCrypto fall back to and which protects less"`
@@ -25,6 +19,7 @@ type AccountSettings struct {
 	Limits       string   `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
 
 	MessageSettings
+	PasswordSettings
 	TokenLife         time.Duration `flag:"access-token-life" default:"1h" help:"how long an access token is good"`
 	ReuseInterval     time.Duration `flag:"refresh-reuse-interval" default:"10s" help:"how long a used refresh token still gives its successor; later its use ends the session"`
 	SessionTimebox    time.Duration `flag:"session-timebox" default:"0" help:"longest life of a session; 0: no limit"`
@@ -36,6 +31,8 @@ type AccountSettings struct {
 	JWTSigningKeys auth.Secret `flag:"jwt-signing-keys" help:"JSON Web Keys with their private halves that tokens are signed with (ES256, RS256, EdDSA), a set or an array; the one with \"status\": \"current\" signs, standby and previous ones are published and verify; @FILE reads them from a file; empty: those of basalt keys signing, else HS256 with the JWT secret"`
 
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
+
+	HookSettings
 }
 
 // maxTokenLife is a week: what a token says about its user gets old.
@@ -46,11 +43,6 @@ func (s *Settings) checkAccounts() error {
 	if err := checkWebURL("site-url", s.SiteURL); err != nil {
 		return err
 	}
-	if s.PasswordMinLength < 1 || s.PasswordMinLength > mostPasswordLength {
-		return &SettingError{"password-min-length", fmt.Sprintf("%d is not a length from 1 to %d", s.PasswordMinLength, mostPasswordLength)}
-	}
-	if _, err := password.ParseRequired(s.PasswordCharacters); err != nil {
-		return &SettingError{"password-characters", err.Error()}
 	if _, err := s.redirectURLs(); err != nil {
 		return err
 	}
@@ -66,6 +58,9 @@ func (s *Settings) checkAccounts() error {
 	if err := s.checkMessages(); err != nil {
 		return err
 	}
+	if err := s.checkPasswords(); err != nil {
+		return err
+	}
 	if s.TokenLife < time.Minute || s.TokenLife > maxTokenLife {
 		return &SettingError{"access-token-life", fmt.Sprintf("%s is not between 1m and %s", s.TokenLife, maxTokenLife)}
 	}
@@ -77,7 +72,8 @@ func (s *Settings) checkAccounts() error {
 			return err
 		}
 	}
-	return nil
+	_, err := s.hooks()
+	return err
 }
 
 // redirectURLs reads the list of --redirect-urls.
@@ -105,32 +101,21 @@ func (s *Settings) autoconfirm() bool {
 	return s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == ""
 }
 
-// mostPasswordLength is the longest least length: longer ones nobody types.
-const mostPasswordLength = 128
-
-// passwordPolicy is what is asked of passwords.
-func (s *Settings) passwordPolicy() password.Policy {
-	sets, err := password.ParseRequired(s.PasswordCharacters)
-	if err != nil {
-		panic(err) // Check has refused such
-	}
-	return password.Policy{MinLength: s.PasswordMinLength, Required: sets}
-}
-
 // accountsOf makes the rules of accounts as the settings ask.
-func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
+func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*auth.Service, error) {
+	hooks, err := s.hooks()
+	if err != nil {
+		return nil, err // Check has refused such
+	}
 	redirects, _ := s.redirectURLs() // checked when the settings were
 	notices, _ := s.notices()        // likewise
 	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
-		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL,
-		Autoconfirm: s.autoconfirm(),
-		LimitsOff:   s.Limits == "off", Log: log,
-		PasswordPolicy: s.passwordPolicy(), Gate: password.GateOptions{Slots: s.processors},
 		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
 		Autoconfirm:    s.autoconfirm(),
 		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
 		Outbound:       p.Outbox, Notify: notices, SMSProvider: s.smsProvider(),
-		TokenLife:      s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
+		TokenLife: s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
 		LimitsOff: s.Limits == "off", Log: log,
-	})
+		Hooks: hooks,
+	}), nil
 }
