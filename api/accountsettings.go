@@ -116,6 +116,6 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 		Outbound:       p.Outbox, Notify: notices, SMSProvider: s.smsProvider(),
 		TokenLife: s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
 		LimitsOff: s.Limits == "off", Log: log,
-		Hooks: hooks,
+		Hooks: hooks, PasswordPolicy: s.passwordPolicy(), Gate: password.GateOptions{Slots: s.processors},
 	}), nil
 }

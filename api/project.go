@@ -170,7 +170,10 @@ func open(ctx context.Context, s *Settings, url, password, apiURL string, log ze
 		db.Close()
 		return nil, err
 	}
-	p.Auth = accountsOf(p, s, apiURL, log)
+	if p.Auth, err = accountsOf(p, s, apiURL, log); err != nil {
+		db.Close()
+		return nil, err
+	}
 	p.Keyring.OnChange(func(keys auth.Keys) {
 		p.Verifier.Rotate(keys)
 		p.Auth.UseKeys(keys)

@@ -35,6 +35,15 @@ const (
 	CodeSamePassword              Code = "same_password"
 	CodeCurrentPasswordInvalid    Code = "current_password_invalid"
 	CodeInsufficientAAL           Code = "insufficient_aal"
+	CodeTooManyFactors            Code = "too_many_enrolled_mfa_factors"
+	CodeFactorNameConflict        Code = "mfa_factor_name_conflict"
+	CodeFactorNotFound            Code = "mfa_factor_not_found"
+	CodeFactorAddressMismatch     Code = "mfa_ip_address_mismatch"
+	CodeFactorChallengeExpired    Code = "mfa_challenge_expired"
+	CodeFactorVerificationFailed  Code = "mfa_verification_failed"
+	CodeFactorExists              Code = "mfa_verified_factor_exists"
+	CodeRecoveryCodesLocked       Code = "mfa_recovery_codes_locked"
+	CodeRecoveryCodesSoleFactor   Code = "mfa_recovery_codes_sole_factor"
 	CodeConflict                  Code = "conflict"
 	CodeOverRequestRateLimit      Code = "over_request_rate_limit"
 	CodeOverEmailSendRateLimit    Code = "over_email_send_rate_limit"
@@ -44,15 +53,22 @@ const (
 	CodeFlowStateAlreadyUsed      Code = "flow_state_already_used"
 	CodeBadCodeVerifier           Code = "bad_code_verifier"
 	CodeRequestTimeout            Code = "request_timeout"
+	CodeMFAVerificationRejected   Code = "mfa_verification_rejected"
+	CodeUnknown                   Code = "unknown"
 )
 
 // Error is a refusal that the caller may read.
 type Error struct {
 	Code    Code
 	Message string
+	// Status is the HTTP status that a hook of the project's owner asks for; 0 leaves it to the code.
+	Status int
 	// Denied is set when the caller's own token, session or account is refused, whatever
 	// was asked for: 403 rather than 400 or 404.
 	Denied bool
+	// Unprocessable is set when the request is understood but cannot be carried out now: 422 whatever the code's
+	// own status (RFC 9110 §15.5.21).
+	Unprocessable bool
 	// RetryAfter is when the caller may come again; zero when that would not help.
 	RetryAfter time.Duration
 	// Reasons are why a password is weak.
@@ -74,6 +90,10 @@ func refuse(code Code, message string) *Error { return &Error{Code: code, Messag
 
 func deny(code Code, message string) *Error {
 	return &Error{Code: code, Message: message, Denied: true}
+}
+
+func unprocessable(code Code, message string) *Error {
+	return &Error{Code: code, Message: message, Unprocessable: true}
 }
 
 func invalidCredentials() *Error { return refuse(CodeInvalidCredentials, "Invalid login credentials") }

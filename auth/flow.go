@@ -222,7 +222,7 @@ func (s *Service) exchangeCode(ctx context.Context, caller Caller, code, verifie
 	if err != nil {
 		return nil, user, saveFailed("Database error granting user", err)
 	}
-	return session, user, nil
+	return session, user, s.complete(ctx, caller, session)
 }
 
 // notTaken is why a code gave no session.

@@ -49,6 +49,8 @@ type Options struct {
 	TokenLife time.Duration
 	// ReuseInterval is how long a used refresh token still gives its successor; 0 is ten seconds.
 	ReuseInterval time.Duration
+	// Factors are the kinds of second factors that may be enrolled and verified; nil are DefaultFactors.
+	Factors []string
 	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
 	EncryptionKeys seal.Masters
 	// Sessions are how long sessions last; the zero value lets them last until they are ended.
@@ -61,6 +63,8 @@ type Options struct {
 	SMSProvider string
 	// Notify are the kinds of mails by which users are told of changes of their accounts.
 	Notify []MailKind
+	// Hooks are called in the flows.
+	Hooks Hooks
 	// Log takes the events of accounts.
 	Log zerolog.Logger
 }
@@ -84,6 +88,7 @@ type Service struct {
 	decoys   *decoys
 	limits   *limit.Limiter
 	chainKey []byte
+	hooks    hooks
 	vault    *seal.Vault
 	signer   atomic.Pointer[token.Signer]
 	signing  atomic.Pointer[SigningSet]
@@ -101,6 +106,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	if o.ReuseInterval <= 0 {
 		o.ReuseInterval = defaultReuseInterval
 	}
+	if o.Factors == nil {
+		o.Factors = DefaultFactors()
+	}
 	chain := hmac.New(sha256.New, []byte(keys.Secret.Reveal()))
 	chain.Write([]byte("basalt refresh token chain"))
 	s := &Service{
@@ -113,6 +121,7 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		decoys:   newDecoys(keys.Secret.Reveal(), o.Passwords.Dummy()),
 		limits:   &limit.Limiter{Off: o.LimitsOff},
 		chainKey: chain.Sum(nil),
+		hooks:    hooks{Hooks: o.Hooks},
 		vault:    seal.NewVault(pool, encryptionKeys(o.EncryptionKeys, keys)),
 		log:      o.Log,
 	}

@@ -84,6 +84,9 @@ func (s *Service) signIn(ctx context.Context, caller Caller, in Credentials) (*S
 		}
 	}
 	ok, err := s.matches(ctx, stored, in.Password)
+	if err == nil {
+		err = s.passwordAttempted(ctx, caller, user, ok)
+	}
 	switch {
 	case err != nil:
 		return nil, id, err
@@ -120,7 +123,7 @@ func (s *Service) signIn(ctx context.Context, caller Caller, in Credentials) (*S
 	if err != nil {
 		return nil, id, saveFailed("Database error granting user", err)
 	}
-	session, err := s.session(o, user)
+	session, err := s.session(ctx, s.pool, caller, o, user)
 	if err != nil {
 		return nil, id, err
 	}

@@ -181,6 +181,9 @@ func (s *Service) signUp(ctx context.Context, caller Caller, in SignUp) (*Signed
 	if d.user, err = data.text(); err != nil {
 		return nil, err
 	}
+	if err := s.beforeUserCreated(ctx, caller, d.preview(now())); err != nil {
+		return nil, err
+	}
 	for range signUpAttempts {
 		out, err := s.signUpByEmail(ctx, caller, d)
 		if !errors.Is(err, errVanished) {
@@ -238,6 +241,9 @@ func (s *Service) signUpAnonymously(ctx context.Context, caller Caller, data met
 	}
 	at := now()
 	d := draft{id: uuid.New(), signedInAt: &at, app: json.RawMessage(`{}`), user: text, anonymous: true}
+	if err := s.beforeUserCreated(ctx, caller, d.preview(at)); err != nil {
+		return nil, err
+	}
 	return s.signUpConfirmed(ctx, caller, d, MethodAnonymous, at)
 }
 
@@ -255,7 +261,10 @@ func (s *Service) signUpConfirmed(ctx context.Context, caller Caller, d draft, m
 	if user == nil {
 		return nil, s.taken(ctx, d)
 	}
-	session, err := s.session(o, user)
+	if err := s.afterUserCreated(ctx, caller, user); err != nil {
+		return nil, s.abandon(ctx, o.id, err)
+	}
+	session, err := s.session(ctx, s.pool, caller, o, user)
 	if err != nil {
 		return nil, err
 	}
@@ -279,6 +288,9 @@ func (s *Service) signUpUnconfirmed(ctx context.Context, caller Caller, d draft,
 		return nil, err
 	}
 	if err := s.mail(ctx, Mail{Kind: MailConfirmation, To: *d.email, Link: s.link(MailConfirmation, d.token)}); err != nil {
+		return nil, err
+	}
+	if err := s.afterUserCreated(ctx, caller, user); err != nil {
 		return nil, err
 	}
 	return &SignedUp{User: user}, nil
@@ -351,10 +363,21 @@ func (s *Service) remind(ctx context.Context, caller Caller, d draft, at time.Ti
 
 // invented is an account as the draft would have become, but that no one will ever find.
 func invented(d draft, at time.Time) *User {
-	return &User{
-		ID: d.id, Audience: audience, Role: RoleAuthenticated, Email: *d.email,
-		ConfirmationSentAt: &at, AppMetadata: d.app, UserMetadata: d.user, CreatedAt: &at, UpdatedAt: &at,
+	u := d.preview(at)
+	u.ConfirmationSentAt = &at
+	return u
+}
+
+// preview is the account that a draft would become.
+func (d draft) preview(at time.Time) *User {
+	u := &User{
+		ID: d.id, Audience: audience, Role: RoleAuthenticated, Anonymous: d.anonymous,
+		AppMetadata: d.app, UserMetadata: d.user, CreatedAt: &at, UpdatedAt: &at,
 	}
+	if d.email != nil {
+		u.Email = *d.email
+	}
+	return u
 }
 
 // judge applies the rules for new passwords.

@@ -48,7 +48,9 @@ func (f *face) tables() []routes {
 		f.tokenRoutes(),
 		f.logoutRoutes(),
 		f.userRoutes(),
+		f.factorRoutes(),
 		f.adminRoutes(),
+		f.adminFactorRoutes(),
 		f.sessionRoutes(),
 	}
 }

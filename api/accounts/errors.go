@@ -163,22 +163,29 @@ func unavailable(code string) bool {
 }
 
 func status(e *auth.Error) int {
+	if e.Status != 0 {
+		return e.Status
+	}
 	if e.Denied {
 		return http.StatusForbidden
+	}
+	if e.Unprocessable {
+		return http.StatusUnprocessableEntity
 	}
 	switch e.Code {
 	case auth.CodeNoAuthorization, auth.CodeInsufficientAAL:
 		return http.StatusUnauthorized
 	case auth.CodeNotAdmin, auth.CodeSessionNotFound:
 		return http.StatusForbidden
-	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound:
+	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound, auth.CodeFactorNotFound:
 		return http.StatusNotFound
 	case auth.CodeConflict:
 		return http.StatusConflict
 	case auth.CodeWeakPassword, auth.CodeSamePassword, auth.CodeUserAlreadyExists, auth.CodeEmailExists,
 		auth.CodeSignupDisabled, auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled:
 		return http.StatusUnprocessableEntity
-	case auth.CodeOverRequestRateLimit, auth.CodeOverEmailSendRateLimit, auth.CodeOverSMSSendRateLimit:
+	case auth.CodeOverRequestRateLimit, auth.CodeOverEmailSendRateLimit, auth.CodeOverSMSSendRateLimit,
+		auth.CodeRecoveryCodesLocked:
 		return http.StatusTooManyRequests
 	case auth.CodeRequestTimeout:
 		return http.StatusGatewayTimeout

@@ -136,6 +136,9 @@ func sessionBody(session *auth.Session) []byte {
 	return s
 }
 
+// DescribeUser writes an account as clients see it.
+func DescribeUser(u *auth.User) []byte { return userBody(u) }
+
 func userBody(u *auth.User) []byte {
 	s := make(shape, 0, sizeOfUser)
 	s.open()
