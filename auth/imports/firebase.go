@@ -215,6 +215,7 @@ func (u firebaseUser) account(parameters *password.Firebase) (a *Account, refuse
 		}
 		a.addIdentity(provider, p.RawID, data)
 	}
+	a.Anonymous = a.Email == nil && a.Phone == nil && len(a.Identities) == 0
 	return a, "", nil
 }
 

@@ -14,7 +14,7 @@ type Options struct {
 	DryRun bool
 	// Confirm counts every e-mail address as confirmed.
 	Confirm bool
-	// Refused is told of each row that is refused, in the order of the file, batch by batch.
+	// Refused is told of each row that is refused, those that PostgreSQL refuses when their batch is written.
 	Refused func(Refusal)
 	// Progress is told how far the import has come, in units of which there are total.
 	Progress func(done, total int64)
