@@ -64,7 +64,8 @@ type token struct {
 	long bool
 }
 
-func (t token) is(text string) bool { return (t.kind == 'w' || len(text) == 1) && t.text == text }
+// is tells whether the token is a word or a character that means something, and not a text or a name that reads like it.
+func (t token) is(text string) bool { return t.text == text && (t.kind == 'w' || t.kind == rune(text[0])) }
 
 func (d *dump) byte() (byte, error) {
 	c, err := d.r.ReadByte()
