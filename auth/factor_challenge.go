@@ -32,8 +32,8 @@ over as (
     where c.factor_id = challenged.id
     and c.created_at <= $5
 )
-insert into auth.mfa_challenges (id, factor_id, created_at, ip_address, otp_code)
-select $3, id, $4, $6, $7
+insert into auth.mfa_challenges (id, factor_id, created_at, ip_address, otp_code, web_authn_session_data)
+select $3, id, $4, $6, $7, $9
 from challenged`
 
 // Challenge is an invitation to prove a factor.
@@ -41,6 +41,8 @@ type Challenge struct {
 	ID        uuid.UUID
 	Type      string
 	ExpiresAt time.Time
+	// Key is what an authenticator is asked, for factors of type webauthn.
+	Key *KeyChallenge
 }
 
 // ChallengeFactor invites to prove a factor, within five minutes and from the same address. A telephone is sent a code,
@@ -82,7 +84,14 @@ func (s *Service) challengeFactor(ctx context.Context, caller Caller, p *Princip
 		}
 		return c, nil
 	}
-	written, err := writeChallenge(ctx, s.pool, caller, p.UserID, c, f, nil, nil)
+	var session []byte
+	if f.Type == FactorWebAuthn {
+		var err error
+		if c.Key, session, err = s.askKey(ctx, l.user, f); err != nil {
+			return nil, err
+		}
+	}
+	written, err := writeChallenge(ctx, s.pool, caller, p.UserID, c, f, nil, nil, session)
 	switch {
 	case err != nil:
 		return nil, saveFailed("Database error creating challenge", err)
@@ -98,9 +107,9 @@ type executor interface {
 }
 
 // writeChallenge tells whether there was a factor to be challenged, not before a time if one is given.
-func writeChallenge(ctx context.Context, db executor, caller Caller, user uuid.UUID, c *Challenge, f Factor, code *string, notBefore *time.Time) (bool, error) {
+func writeChallenge(ctx context.Context, db executor, caller Caller, user uuid.UUID, c *Challenge, f Factor, code *string, notBefore *time.Time, session []byte) (bool, error) {
 	at := c.ExpiresAt.Add(-challengeLife)
-	tag, err := db.Exec(ctx, challengeFactor, f.ID, user, c.ID, at, at.Add(-challengeLife), caller.factorAddress(), code, notBefore)
+	tag, err := db.Exec(ctx, challengeFactor, f.ID, user, c.ID, at, at.Add(-challengeLife), caller.factorAddress(), code, notBefore, session)
 	return tag.RowsAffected() == 1, err
 }
 

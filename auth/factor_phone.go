@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"math/big"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -39,7 +38,7 @@ func (s *Service) sendChallenge(ctx context.Context, caller Caller, u *User, f F
 	}
 	notBefore := c.ExpiresAt.Add(-challengeLife - codeInterval)
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		written, err := writeChallenge(ctx, tx, caller, u.ID, c, f, &sealed, &notBefore)
+		written, err := writeChallenge(ctx, tx, caller, u.ID, c, f, &sealed, &notBefore, nil)
 		switch {
 		case err != nil:
 			return err
@@ -70,15 +69,4 @@ func newCode() Secret {
 		panic(err) // crypto/rand never fails
 	}
 	return Secret(fmt.Sprintf("%06d", n))
-}
-
-// normalizePhone gives the one spelling of a telephone number under which an account is kept: digits with the
-// country's code, without the plus.
-func normalizePhone(text string) (string, *Error) {
-	number := strings.NewReplacer(" ", "", "-", "", "(", "", ")", "", ".", "").Replace(strings.TrimSpace(text))
-	number = strings.TrimPrefix(number, "+")
-	if len(number) < 2 || len(number) > 15 || number[0] == '0' || strings.Trim(number, "0123456789") != "" {
-		return "", refuse(CodeValidationFailed, "Invalid phone number format (E.164 required)")
-	}
-	return number, nil
 }

@@ -256,7 +256,7 @@ func (s *Service) verifyRecoveryCode(ctx context.Context, caller Caller, p *Prin
 		return nil, wrong
 	}
 	return s.raise(ctx, caller, p, f, &acceptance{
-		statement: acceptRecovery, parameters: []any{id}, refusal: wrong, forget: codeHits(caller, p.UserID, uuid.Nil),
+		statement: acceptRecovery, parameters: []any{id}, refusal: wrong, forget: factorHits(caller, p.UserID, uuid.Nil),
 	})
 }
 
@@ -271,7 +271,7 @@ func (s *Service) readCodes(ctx context.Context, caller Caller, p *Principal) (*
 	l := &lookup{principal: p}
 	var kept []keptCode
 	batch := &pgx.Batch{}
-	hits := append(codeHits(caller, p.UserID, uuid.Nil), limit.Hit{Rule: factorRule(), Of: caller.network()})
+	hits := append(factorHits(caller, p.UserID, uuid.Nil), limit.Hit{Rule: factorRule(), Of: caller.network()})
 	verdict := s.count(batch, caller, hits...)
 	s.lookups.ask(batch, p).QueryRow(l.scan)
 	batch.Queue(unusedCodes, p.UserID).Query(func(rows pgx.Rows) error {

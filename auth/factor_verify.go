@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -37,7 +38,9 @@ select
         where s.user_id = $2
         and s.ip = $4
         and s.aal > 'aal1'
-    )
+    ),
+    f.web_authn_credential,
+    c.web_authn_session_data
 from auth.mfa_factors f
 left join auth.mfa_challenges c on c.factor_id = f.id and c.id = $3
 where f.id = $1
@@ -178,6 +181,8 @@ where s.id = $1`
 type FactorProof struct {
 	ChallengeID uuid.UUID
 	Code        Secret
+	// Key is in the place of a code for factors of type webauthn.
+	Key *KeyProof
 }
 
 // expected is what an answer is compared with.
@@ -191,6 +196,8 @@ type expected struct {
 	sameIP    bool
 	code      string
 	known     bool
+	// key and session are for factors of type webauthn: the public key, and what its answer is checked against.
+	key, session json.RawMessage
 }
 
 // VerifyFactor answers a challenge. A right code raises the session to aal2, proves the factor if it was not yet, and gives
@@ -209,8 +216,13 @@ func (s *Service) verifyFactor(ctx context.Context, caller Caller, p *Principal,
 	if err != nil {
 		return nil, err
 	}
+	if found.factor.Type == FactorWebAuthn {
+		if refusal := in.Key.check(); refusal != nil {
+			return nil, refusal
+		}
+	}
 	switch {
-	case in.Code == "":
+	case in.Code == "" && found.factor.Type != FactorWebAuthn:
 		return nil, refuse(CodeValidationFailed, "Code needs to be non-empty")
 	case !found.found:
 		return nil, unprocessable(CodeFactorNotFound, "MFA factor with the provided challenge ID not found")
@@ -220,11 +232,11 @@ func (s *Service) verifyFactor(ctx context.Context, caller Caller, p *Principal,
 		return nil, unprocessable(CodeFactorChallengeExpired,
 			fmt.Sprintf("MFA challenge %s has expired, verify against another challenge or create a new challenge.", in.ChallengeID))
 	}
-	accept, err := s.compare(ctx, found, in)
+	accept, err := s.compare(ctx, caller, found, in)
 	if err != nil {
 		return nil, err
 	}
-	accept.forget = codeHits(caller, p.UserID, id)
+	accept.forget = factorHits(caller, p.UserID, id)
 	return s.raise(ctx, caller, p, found.factor, accept)
 }
 
@@ -242,6 +254,7 @@ func (s *Service) readProof(ctx context.Context, caller Caller, p *Principal, id
 		err := answer.Scan(reader(func(r *row) {
 			out.secret, out.found, out.createdAt, out.used, out.sameIP, out.code, out.known =
 				r.text(), r.flag(), r.time(), r.flag(), r.flag(), r.text(), r.flag()
+			out.key, out.session = r.object(), r.object()
 		}))
 		if errors.Is(err, pgx.ErrNoRows) {
 			gone = true
@@ -278,14 +291,17 @@ type acceptance struct {
 	parameters []any
 	// refusal is the answer when the statement finds that another was first.
 	refusal *Error
-	// before are statements to be sent along.
-	before func(*pgx.Batch)
+	// before and after are statements to be sent along.
+	before, after func(*pgx.Batch)
 	// forget are tries that do not count any more.
 	forget []limit.Hit
 }
 
 // compare tells whether a code is right, and how it is accepted then.
-func (s *Service) compare(ctx context.Context, found *expected, in FactorProof) (*acceptance, error) {
+func (s *Service) compare(ctx context.Context, caller Caller, found *expected, in FactorProof) (*acceptance, error) {
+	if found.factor.Type == FactorWebAuthn {
+		return s.compareKey(caller, found, in)
+	}
 	id, border := found.factor.ID, now().Add(-challengeLife)
 	if found.factor.Type == FactorPhone {
 		wrong := unprocessable(CodeFactorVerificationFailed, "Invalid MFA Phone code entered")
@@ -345,6 +361,9 @@ func (s *Service) raise(ctx context.Context, caller Caller, p *Principal, f Fact
 		rows.Close()
 		return rows.Err()
 	})
+	if accept.after != nil {
+		accept.after(batch)
+	}
 	batch.Queue(readStanding, p.SessionID).QueryRow(st.scan)
 	s.limits.Forget(batch, accept.forget...)
 	u, err := writeAndRead(ctx, s.pool, batch, p.UserID, userOfTokenGone())

@@ -238,9 +238,9 @@ func (s *Service) siteHost() string {
 // factorAllowed refuses kinds of factors that are unknown or switched off, for what is to be done with them: enroll or verify.
 func (s *Service) factorAllowed(factorType, what string) *Error {
 	switch factorType {
-	case FactorTOTP, FactorPhone, FactorRecoveryCode:
+	case FactorTOTP, FactorPhone, FactorWebAuthn, FactorRecoveryCode:
 	default:
-		return refuse(CodeValidationFailed, "factor_type needs to be totp or phone")
+		return refuse(CodeValidationFailed, "factor_type needs to be totp, phone, or webauthn")
 	}
 	if !slices.Contains(s.options.Factors, factorType) {
 		name := factorType

@@ -80,7 +80,7 @@ and case code_challenge_method
     when 's256' then sha256(convert_to(code_challenge, 'UTF8')) = sha256(convert_to($2, 'UTF8'))
     when 'plain' then sha256(convert_to(code_challenge, 'UTF8')) = sha256(convert_to($3, 'UTF8'))
     end
-returning user_id, authentication_method`
+returning id, user_id, authentication_method, provider_access_token, provider_refresh_token`
 
 	keepExchanged = `
 insert into basalt.exchanged_codes (code_hash, session_id)
@@ -203,8 +203,18 @@ func (s *Service) exchangeCode(ctx context.Context, caller Caller, code, verifie
 	var session *Session
 	var user uuid.UUID
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		var id uuid.UUID
 		var method string
-		err := tx.QueryRow(ctx, takeCode, hash, challengeOf(verifier), verifier.Reveal(), codeLife).Scan(&user, &method)
+		var access, refresh *string
+		err := tx.QueryRow(ctx, takeCode, hash, challengeOf(verifier), verifier.Reveal(), codeLife).Scan(&id, &user, &method, &access, &refresh)
+		if err != nil {
+			return err
+		}
+		providerAccess, err := s.unsealProviderToken(ctx, access, id, "provider_access_token")
+		if err != nil {
+			return err
+		}
+		providerRefresh, err := s.unsealProviderToken(ctx, refresh, id, "provider_refresh_token")
 		if err != nil {
 			return err
 		}
@@ -214,6 +224,7 @@ func (s *Service) exchangeCode(ctx context.Context, caller Caller, code, verifie
 		batch := &pgx.Batch{}
 		batch.Queue(keepExchanged, hash, session.ID)
 		batch.Queue(sweepExchanged)
+		session.ProviderToken, session.ProviderRefreshToken = providerAccess, providerRefresh
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -38,7 +38,10 @@ type Session struct {
 	User         *User
 	// Weak tells that the password which opened the session would be refused today; nil when it would not.
 	Weak *password.Weakness
+	// ProviderToken and ProviderRefreshToken are those of the server that the user has signed in at, if one did.
+	ProviderToken, ProviderRefreshToken Secret
 
+	scopes string // of an OAuth client's
 	// unsigned is what the access token is to be made from when the transaction that writes the session has committed.
 	unsigned *grant
 }
@@ -66,6 +69,8 @@ type standing struct {
 type methodClaim struct {
 	Method    string `json:"method"`
 	Timestamp int64  `json:"timestamp"`
+	// Provider is the identity provider that vouched for the user, for sso/saml.
+	Provider string `json:"provider,omitempty"`
 }
 
 // methods reads an array of methods with the time of each.
@@ -104,7 +109,7 @@ type accessClaims struct {
 // that is a server has to wait for the transaction's end, when complete calls it.
 func (s *Service) issue(ctx context.Context, db limit.Sender, caller Caller, g grant) (*Session, error) {
 	u, st, at := g.user, g.standing, g.at
-	session := &Session{ID: st.sessionID, RefreshToken: g.refresh, User: u}
+	session := &Session{ID: st.sessionID, RefreshToken: g.refresh, User: u, scopes: st.scopes}
 	if h := s.hooks.CustomAccessToken; h != nil && h.Outside() {
 		if _, within := db.(pgx.Tx); within {
 			session.unsigned = &g
@@ -117,7 +122,7 @@ func (s *Service) issue(ctx context.Context, db limit.Sender, caller Caller, g g
 		ExpiresAt: expires.Unix(), IssuedAt: at.Unix(),
 		Email: u.Email, Phone: u.Phone,
 		AppMetadata: u.AppMetadata, UserMetadata: u.UserMetadata,
-		Role: u.Role, Level: st.level, Methods: st.methods, SessionID: st.sessionID, Anonymous: u.Anonymous,
+		Role: u.Role, Level: st.level, Methods: vouchedFor(st.methods, u), SessionID: st.sessionID, Anonymous: u.Anonymous,
 	}
 	if st.client != uuid.Nil {
 		claims.ClientID, claims.Scope = st.client.String(), st.scopes

@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"encoding/json"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -87,6 +88,13 @@ func (f *face) challengeFactor(c echo.Context) error {
 	s.id("id", challenge.ID)
 	s.text("type", challenge.Type)
 	s.number("expires_at", challenge.ExpiresAt.Unix())
+	if challenge.Key != nil {
+		s.name("webauthn")
+		s.open()
+		s.text("type", challenge.Key.Type)
+		s.object("credential_options", challenge.Key.Options)
+		s.close()
+	}
 	s.close()
 	return c.JSONBlob(http.StatusOK, s)
 }
@@ -100,13 +108,19 @@ func (f *face) verifyFactor(c echo.Context) error {
 	var in struct {
 		ChallengeID uuid.UUID `json:"challenge_id"`
 		Code        string    `json:"code"`
+		WebAuthn    *struct {
+			Type               string          `json:"type"`
+			CredentialResponse json.RawMessage `json:"credential_response"`
+		} `json:"webauthn"`
 	}
 	if err := read(c, &in); err != nil {
 		return err
 	}
-	session, err := f.service.VerifyFactor(c.Request().Context(), f.caller(c), p, id, auth.FactorProof{
-		ChallengeID: in.ChallengeID, Code: auth.Secret(in.Code),
-	})
+	proof := auth.FactorProof{ChallengeID: in.ChallengeID, Code: auth.Secret(in.Code)}
+	if in.WebAuthn != nil {
+		proof.Key = &auth.KeyProof{Type: in.WebAuthn.Type, Answer: in.WebAuthn.CredentialResponse}
+	}
+	session, err := f.service.VerifyFactor(c.Request().Context(), f.caller(c), p, id, proof)
 	if err != nil {
 		return err
 	}

@@ -43,15 +43,21 @@ type settingsBody struct {
 // settings answers GET /settings: what a sign-in form may offer.
 func (f *face) settings(c echo.Context) error {
 	s := f.service.Settings()
-	external := map[string]bool{"email": true, "anonymous_users": s.Anonymous}
+	external := map[string]bool{"email": true, "anonymous_users": s.Anonymous, "phone": s.Phone}
 	for _, provider := range []string{
-		"phone", "apple", "azure", "bitbucket", "discord", "facebook", "figma", "fly", "github", "gitlab", "google",
+		"apple", "azure", "bitbucket", "discord", "facebook", "figma", "fly", "github", "gitlab", "google",
 		"kakao", "keycloak", "linkedin", "linkedin_oidc", "notion", "slack", "slack_oidc", "snapchat", "spotify",
 		"twitch", "twitter", "workos", "zoom",
 	} {
 		external[provider] = false
 	}
-	return c.JSON(http.StatusOK, settingsBody{External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm, SMSProvider: s.SMSProvider})
+	for _, provider := range f.service.Providers() {
+		external[provider] = true
+	}
+	return c.JSON(http.StatusOK, settingsBody{
+		External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm, PhoneAutoconfirm: s.PhoneAutoconfirm,
+		SMSProvider: s.SMSProvider, PasskeysEnabled: s.Passkeys, SAMLEnabled: s.SAML,
+	})
 }
 
 type jwksBody struct {

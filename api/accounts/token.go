@@ -21,6 +21,8 @@ func (f *face) token(c echo.Context) error {
 		return f.passwordGrant(c)
 	case "refresh_token":
 		return f.refreshGrant(c)
+	case "id_token":
+		return f.idTokenGrant(c)
 	case "pkce":
 		return f.pkceGrant(c)
 	}

@@ -65,7 +65,9 @@ type token struct {
 }
 
 // is tells whether the token is a word or a character that means something, and not a text or a name that reads like it.
-func (t token) is(text string) bool { return t.text == text && (t.kind == 'w' || t.kind == rune(text[0])) }
+func (t token) is(text string) bool {
+	return t.text == text && (t.kind == 'w' || t.kind == rune(text[0]))
+}
 
 func (d *dump) byte() (byte, error) {
 	c, err := d.r.ReadByte()
