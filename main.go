@@ -208,7 +208,7 @@ func keysCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asEnv, "env", false, "print NAME=value lines, with the JWT secret and the database's URL")
 	bind(cmd, &settings, "data", "database-url", "jwt-secret", "listen", "public-url", "postgrest-config")
-	cmd.AddCommand(signingCommand())
+	cmd.AddCommand(signingCommand(), rotateEncryptionCommand())
 	return cmd
 }
 

@@ -32,9 +32,11 @@ type AccountSettings struct {
 
 	JWTSigningKeys auth.Secret `flag:"jwt-signing-keys" help:"JSON Web Keys with their private halves that tokens are signed with (ES256, RS256, EdDSA), a set or an array; the one with \"status\": \"current\" signs, standby and previous ones are published and verify; @FILE reads them from a file; empty: those of basalt keys signing, else HS256 with the JWT secret"`
 
+	MFAFactors    []string    `flag:"mfa-factors" default:"totp,webauthn,recovery_code" help:"kinds of second factors that may be enrolled and verified, comma-separated: totp, phone (needs a way to send text messages), webauthn, recovery_code"`
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
 
 	HookSettings
+	CaptchaSettings
 	OAuthServerSettings
 	WebAuthnSettings
 	SAMLSettings
@@ -70,6 +72,11 @@ func (s *Settings) checkAccounts() error {
 	if s.TokenLife < time.Minute || s.TokenLife > maxTokenLife {
 		return &SettingError{"access-token-life", fmt.Sprintf("%s is not between 1m and %s", s.TokenLife, maxTokenLife)}
 	}
+	for _, kind := range s.MFAFactors {
+		if err := (choice{"mfa-factors", kind, auth.AllFactors()}).check(); err != nil {
+			return err
+		}
+	}
 	if _, err := s.providerOptions(""); err != nil {
 		return err
 	}
@@ -82,6 +89,9 @@ func (s *Settings) checkAccounts() error {
 		}
 	}
 	if _, err := s.hooks(); err != nil {
+		return err
+	}
+	if _, err := s.captcha(); err != nil {
 		return err
 	}
 	if err := s.checkOAuthServer(); err != nil {
@@ -139,6 +149,10 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 		return nil, err
 	}
 
+	if o.Captcha, err = s.captcha(); err != nil {
+		return nil, err
+	}
+
 	if o.Notify, err = s.notices(); err != nil {
 		return nil, err
 	}
@@ -152,12 +166,15 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 		return nil, err
 	}
 	o.SSO.IdPInitiated = s.SAMLIdPInitiated
+	if o.SSO.Client, err = s.outgoingClient(outgoing.Options{MaxAnswer: sso.MaxMetadata}); err != nil {
+		return nil, err
+	}
 
 	o.Passkeys, o.MaxPasskeys, o.RelyingParty = s.Passkeys, s.MaxPasskeys, s.relyingParty()
 
 	o.TokenLife, o.ReuseInterval, o.Sessions = s.TokenLife, max(s.ReuseInterval, time.Nanosecond), s.sessionLimits()
 
-	o.EncryptionKeys = s.EncryptionKeys(p.Keys.Secret)
+	o.EncryptionKeys, o.Factors = s.EncryptionKeys(p.Keys.Secret), append([]string{}, s.MFAFactors...)
 
 	o.Links = s.links()
 

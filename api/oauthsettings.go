@@ -192,7 +192,10 @@ func (s *Settings) oauthProviders(callback string, client *http.Client) ([]*prov
 
 // providerOptions are the settings of sign-ins at other servers for accounts at an address.
 func (s *Settings) providerOptions(issuer string) (auth.ProviderOptions, error) {
-	client := outgoing.New(outgoing.Options{})
+	client, err := s.outgoingClient(outgoing.Options{})
+	if err != nil {
+		return auth.ProviderOptions{}, err
+	}
 	callback := issuer + "/callback"
 	providers, err := s.oauthProviders(callback, client)
 	return auth.ProviderOptions{Providers: providers, Client: client, Callback: callback, ManualLinking: s.ManualLinking}, err

@@ -166,7 +166,7 @@ func open(ctx context.Context, s *Settings, url, password, apiURL string, log ze
 			return c == nil || c.Role(role) != nil
 		},
 	})
-	if p.Outbox, err = outboxOf(p, s, log); err != nil {
+	if p.Outbox, err = outboxOf(p, s, apiURL, log); err != nil {
 		db.Close()
 		return nil, err
 	}

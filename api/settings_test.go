@@ -162,6 +162,16 @@ func TestSettingsThatCannotBeAreRefusedByName(t *testing.T) {
 		{"a trace header that is none", nil, []string{"--trace-header=a b"}, "--trace-header"},
 		{"a trace header that frames answers", nil, []string{"--trace-header=content-length"}, "--trace-header"},
 		{"a trace header that is a secret", nil, []string{"--trace-header=ApiKey"}, "--trace-header"},
+		{"an own network that is none", nil, []string{"--outgoing-allow=10.0.0.0/8,localhost"}, "--outgoing-allow"},
+		{"a hook of another scheme", nil, []string{"--hook-send-sms=ftp://example.com/"}, "--hook-send-sms"},
+		{"a hook that names no function", nil, []string{"--hook-custom-access-token=pg-functions://postgres/f"}, "--hook-custom-access-token"},
+		{"a hook without a secret", nil, []string{"--hook-before-user-created=https://example.com/"}, "--hook-before-user-created"},
+		{"a hook with a secret that is none", nil, []string{"--hook-after-user-created=https://example.com/", "--hook-after-user-created-secrets=" + secret}, "--hook-after-user-created"},
+		{"a secret without its hook", nil, []string{"--hook-mfa-verification-attempt-secrets=" + secret}, "--hook-mfa-verification-attempt"},
+		{"a captcha of nobody", nil, []string{"--captcha-provider=me", "--captcha-secret=" + secret}, "--captcha-provider"},
+		{"a captcha without a secret", nil, []string{"--captcha-provider=turnstile"}, "--captcha-secret"},
+		{"a captcha's secret without its provider", nil, []string{"--captcha-secret=" + secret}, "--captcha-provider"},
+		{"a captcha's address that is none", nil, []string{"--captcha-provider=turnstile", "--captcha-secret=" + secret, "--captcha-url=file:///x"}, "--captcha-url"},
 		{"less memory than one body", nil, []string{"--body-memory=1MiB"}, "--body-memory"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

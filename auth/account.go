@@ -238,6 +238,9 @@ func (s *Service) writeChange(ctx context.Context, p *Principal, c change, nonce
 		if c.hash != nil {
 			batch.Queue(endOtherSessions, p.UserID, p.SessionID)
 		}
+		if err := s.tell(batch, l.user, c); err != nil {
+			return err
+		}
 		// After the change, which makes void what was sent before it.
 		if err := s.queueMoves(batch, l.user, m, c.at); err != nil {
 			return err

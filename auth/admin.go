@@ -18,6 +18,7 @@ type AdminUser struct {
 	Password     *Secret
 	PasswordHash *Secret
 	EmailConfirm *bool
+	PhoneConfirm *bool
 	UserMetadata json.RawMessage
 	AppMetadata  json.RawMessage
 	Role         *string

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"time"
 
 	"github.com/google/uuid"
@@ -106,22 +105,23 @@ func (c change) queue(batch *pgx.Batch, id uuid.UUID) error {
 	}
 	known := metadata{}
 	email, phone := c.identities(id)
-	maps.Copy(known, email)
-	maps.Copy(known, phone)
+	for name, value := range email {
+		if name != "phone_verified" {
+			known[name] = value
+		}
+	}
+	for name, value := range phone {
+		if name != "email_verified" {
+			known[name] = value
+		}
+	}
 	knownText, err := known.text()
 	if err != nil {
 		return err
 	}
-	providers := []string{}
-	if c.email != nil {
-		providers = append(providers, "email")
-	}
-	if c.phone != nil {
-		providers = append(providers, "phone")
-	}
 	void := c.hash != nil || c.email != nil || c.confirm || c.phone != nil || c.confirmPhone
 	batch.Queue(changeUser, id, c.audience, c.role, c.hash, c.email, c.confirm,
-		appSet, appDrop, userSet, userDrop, knownText, void, c.at, providers, c.ban, c.bannedUntil, c.phone, c.confirmPhone)
+		appSet, appDrop, userSet, userDrop, knownText, void, c.at, c.providers(), c.ban, c.bannedUntil, c.phone, c.confirmPhone)
 	for _, identity := range []struct {
 		provider string
 		changed  bool
@@ -146,23 +146,75 @@ func (c change) queue(batch *pgx.Batch, id uuid.UUID) error {
 	return nil
 }
 
+// providers are the names by which the account comes to be known.
+func (c change) providers() []string {
+	providers := []string{}
+	if c.email != nil {
+		providers = append(providers, "email")
+	}
+	if c.phone != nil {
+		providers = append(providers, "phone")
+	}
+	return providers
+}
+
+// identityTexts are the data of the identities that a new account has; nil is none.
+func (c change) identityTexts(id uuid.UUID) (email, phone json.RawMessage, err error) {
+	emailData, phoneData := c.identities(id)
+	if c.email != nil {
+		if email, err = emailData.text(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if c.phone != nil {
+		phone, err = phoneData.text()
+	}
+	return email, phone, err
+}
+
 // identities are what the change makes known about the account's addresses.
 func (c change) identities(id uuid.UUID) (email, phone metadata) {
 	switch {
 	case c.email != nil:
 		email = emailMetadata(id, *c.email, c.confirm)
-		delete(email, "phone_verified")
 	case c.confirm:
 		email = metadata{"email_verified": json.RawMessage("true")}
 	}
 	switch {
 	case c.phone != nil:
 		phone = phoneMetadata(id, *c.phone, c.confirmPhone)
-		delete(phone, "email_verified")
 	case c.confirmPhone:
 		phone = metadata{"phone_verified": json.RawMessage("true")}
 	}
 	return email, phone
+}
+
+// tell adds to a batch the mails about a change to who owns the account before it (OWASP ASVS 5 §6.3.7): whoever made it
+// need not be them.
+func (s *Service) tell(batch *pgx.Batch, u *User, c change) error {
+	if u.EmailConfirmedAt == nil {
+		return nil
+	}
+	mail := Mail{To: u.Email, UserID: u.ID, Email: u.Email, Data: u.UserMetadata}
+	var mails []Mail
+	if c.hash != nil {
+		mail.Kind = MailPasswordChanged
+		mails = append(mails, mail)
+	}
+	if c.phone != nil {
+		mail.Kind, mail.Phone, mail.OldPhone = MailPhoneChanged, *c.phone, u.Phone
+		mails = append(mails, mail)
+	}
+	if c.email != nil {
+		mail.Kind, mail.Email, mail.OldEmail = MailEmailChanged, *c.email, u.Email
+		mails = append(mails, mail)
+	}
+	for _, m := range mails {
+		if err := s.notify(batch, m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeAndRead sends changes and reads the account back in the same flight. An account that is not there any more is

@@ -29,7 +29,7 @@ func (s *Service) customize(ctx context.Context, db limit.Sender, caller Caller,
 	var answer struct {
 		Claims json.RawMessage `json:"claims"`
 	}
-	input := claimsEvent{h.Metadata(caller.address()), g.user.ID, claims, g.method}
+	input := claimsEvent{h.Metadata(caller.origin()), g.user.ID, claims, g.method}
 	if err := s.call(ctx, db, h, input, &answer); err != nil {
 		return nil, time.Time{}, err
 	}
@@ -37,10 +37,25 @@ func (s *Service) customize(ctx context.Context, db limit.Sender, caller Caller,
 		return nil, time.Time{}, badClaims(errors.New("output claims field is missing"))
 	}
 	checked, expires, err := checkClaims(answer.Claims)
+	if err == nil {
+		err = g.keepsClient(checked)
+	}
 	if err != nil {
 		return nil, time.Time{}, badClaims(err)
 	}
 	return checked, expires, nil
+}
+
+// keepsClient refuses claims that make of an OAuth client's token one of its user, or of another client.
+func (g grant) keepsClient(claims json.RawMessage) error {
+	var held struct {
+		ClientID string `json:"client_id"`
+	}
+	err := json.Unmarshal(claims, &held)
+	if err == nil && g.client != uuid.Nil && held.ClientID != g.client.String() {
+		err = errors.New("client_id must stay what it is")
+	}
+	return err
 }
 
 func badClaims(why error) *Error {

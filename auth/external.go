@@ -25,6 +25,12 @@ where i.provider = $1
 and i.provider_id = $2
 for update of u`
 
+	identityHolder = `
+select user_id
+from auth.identities
+where provider = $1
+and provider_id = $2`
+
 	// An address counts as its holder's own when somebody has shown that they read it. While the project takes
 	// addresses on trust ($2), only the word of another server counts.
 	holderOf = `
@@ -177,8 +183,9 @@ func overtaken(err error) bool {
 
 // accountOf gives the account of a visitor: the one that knows the identity, else the one that has to gain it, else the
 // one whose address is proved on both sides to be the same, else a new one.
-func (s *Service) accountOf(ctx context.Context, tx pgx.Tx, v visitor, linkTo uuid.UUID) (uuid.UUID, error) {
-	at := now()
+func (s *Service) accountOf(ctx context.Context, tx pgx.Tx, v visitor, to *settlement) (uuid.UUID, error) {
+	at, linkTo := now(), to.linkTo
+	to.unproved = false
 	var known uuid.UUID
 	var email string
 	var confirmed bool
@@ -186,15 +193,14 @@ func (s *Service) accountOf(ctx context.Context, tx pgx.Tx, v visitor, linkTo uu
 	switch {
 	case err != nil && !errors.Is(err, pgx.ErrNoRows):
 		return uuid.Nil, err
-	case err == nil && linkTo == known:
-		return known, refuse(CodeIdentityAlreadyExists, "Identity is already linked")
 	case err == nil && linkTo != uuid.Nil:
-		return known, refuse(CodeIdentityAlreadyExists, "Identity is already linked to another user")
+		return known, alreadyLinked(known == linkTo)
 	case err == nil && !confirmed && v.verified && v.email == email:
 		// Only now somebody has proved to read the address: what else the account has is not known to be theirs.
 		return known, s.join(ctx, tx, v, known, false, at)
 	case err == nil && !confirmed && !s.options.Autoconfirm:
-		return known, unverified(v)
+		to.unproved = true
+		return known, nil
 	case err == nil:
 		return known, s.welcomeBack(ctx, tx, v, known, at)
 	case linkTo != uuid.Nil:
@@ -210,7 +216,27 @@ func (s *Service) accountOf(ctx context.Context, tx pgx.Tx, v visitor, linkTo uu
 			return uuid.Nil, err
 		}
 	}
-	return s.newcomer(ctx, tx, v, at)
+	return s.newcomer(ctx, tx, v, to, at)
+}
+
+// unlinked refuses a visitor whose identity some account has.
+func (s *Service) unlinked(ctx context.Context, tx pgx.Tx, v visitor, linkTo uuid.UUID) error {
+	var known uuid.UUID
+	err := tx.QueryRow(ctx, identityHolder, v.provider, v.subject).Scan(&known)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil
+	case err != nil:
+		return err
+	}
+	return alreadyLinked(known == linkTo)
+}
+
+func alreadyLinked(own bool) *Error {
+	if own {
+		return refuse(CodeIdentityAlreadyExists, "Identity is already linked")
+	}
+	return refuse(CodeIdentityAlreadyExists, "Identity is already linked to another user")
 }
 
 // welcomeBack renews what is known of a visitor who has an account.
@@ -241,38 +267,35 @@ func (s *Service) join(ctx context.Context, tx pgx.Tx, v visitor, user uuid.UUID
 }
 
 // newcomer makes an account.
-func (s *Service) newcomer(ctx context.Context, tx pgx.Tx, v visitor, at time.Time) (uuid.UUID, error) {
+func (s *Service) newcomer(ctx context.Context, tx pgx.Tx, v visitor, to *settlement, at time.Time) (uuid.UUID, error) {
 	if s.options.DisableSignup {
 		return uuid.Nil, refuse(CodeSignupDisabled, "Signups not allowed for this instance")
 	}
-	if v.email != "" && !v.verified && !s.options.Autoconfirm {
-		return uuid.Nil, unverified(v)
+	var confirmedAt *time.Time
+	if v.verified || v.email != "" && s.options.Autoconfirm {
+		confirmedAt = &at
 	}
-	id := uuid.New()
+	to.unproved = v.email != "" && confirmedAt == nil
 	app, err := appMetadata(v.provider).text()
 	if err != nil {
 		return uuid.Nil, err
 	}
-	var confirmedAt *time.Time
-	if v.email != "" {
-		confirmedAt = &at
+	d := draft{id: to.newcomer, email: optionalText(v.email), app: app, user: v.data}
+	if err := s.ask(to.making, d.preview(at)); err != nil {
+		return uuid.Nil, err
 	}
-	tag, err := tx.Exec(ctx, insertVisitor, id, optionalText(v.email), confirmedAt, app, v.data, at)
+	tag, err := tx.Exec(ctx, insertVisitor, d.id, d.email, confirmedAt, app, v.data, at)
 	switch {
 	case err != nil:
 		return uuid.Nil, err
 	case tag.RowsAffected() == 0 && !v.verified:
 		// Somebody has the address, and it is not proved that it is the same person.
-		return uuid.Nil, unverified(v)
+		to.unproved = true
+		return uuid.Nil, nil
 	case tag.RowsAffected() == 0:
 		return uuid.Nil, errOvertaken
 	}
-	_, err = tx.Exec(ctx, insertIdentity, v.subject, id, v.data, v.provider, at)
-	return id, err
-}
-
-// unverified is the answer to who has an address that the provider does not vouch for. It is the same whether the
-// address is somebody's here or nobody's.
-func unverified(v visitor) *Error {
-	return deny(CodeProviderEmailNeedsVerification, "Unverified email with "+v.provider+". Verify it there, then sign in again")
+	to.making.made = d.id
+	_, err = tx.Exec(ctx, insertIdentity, v.subject, d.id, v.data, v.provider, at)
+	return d.id, err
 }

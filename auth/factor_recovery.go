@@ -137,6 +137,9 @@ func (s *Service) generateRecoveryCodes(ctx context.Context, p *Principal, name 
 		batch.Queue(insertFactor, e.ID, p.UserID, name, e.Type, statusVerified, at, nil, nil)
 		batch.Queue(insertCodeSet, id, p.UserID, e.ID, at)
 		set.queue(batch, id, at)
+		if err := s.notifyOfFactor(batch, MailFactorEnrolled, l.user, e.Type); err != nil {
+			return err
+		}
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {
@@ -212,8 +215,12 @@ func (s *Service) deleteRecoveryCodes(ctx context.Context, p *Principal) (id uui
 			return noRecoveryCodes()
 		}
 		id = f.ID
-		_, err := tx.Exec(ctx, removeFactor, f.ID, p.UserID, MethodRecoveryCode, now())
-		return err
+		batch := &pgx.Batch{}
+		batch.Queue(removeFactor, f.ID, p.UserID, MethodRecoveryCode, now())
+		if err := s.notifyOfFactor(batch, MailFactorUnenrolled, l.user, f.Type); err != nil {
+			return err
+		}
+		return tx.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {
 		return uuid.Nil, saveFailed("Database error deleting recovery codes", err)
@@ -249,10 +256,13 @@ func (s *Service) verifyRecoveryCode(ctx context.Context, caller Caller, p *Prin
 		return nil, wrong
 	}
 	id, err := s.matchCode(ctx, kept, code)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case id == uuid.Nil:
+	}
+	if err := s.factorAttempted(ctx, caller, p.UserID, f, id != uuid.Nil); err != nil {
+		return nil, err
+	}
+	if id == uuid.Nil {
 		return nil, wrong
 	}
 	return s.raise(ctx, caller, p, f, &acceptance{

@@ -66,15 +66,15 @@ func (s *Service) fulfil(ctx context.Context, tx pgx.Tx, t usedToken) (bool, err
 }
 
 // changeTo writes the new address of an account in a transaction that has locked it.
-func changeTo(ctx context.Context, tx pgx.Tx, c change, id uuid.UUID, tell func(*pgx.Batch) error) error {
+func (s *Service) changeTo(ctx context.Context, tx pgx.Tx, c change, u *User) error {
 	batch := &pgx.Batch{}
-	if err := c.queue(batch, id); err != nil {
+	if err := c.queue(batch, u.ID); err != nil {
 		return err
 	}
-	if err := tell(batch); err != nil {
+	if err := s.tell(batch, u, c); err != nil {
 		return err
 	}
-	_, err := writeAndRead(ctx, tx, batch, id, userOfTokenGone())
+	_, err := writeAndRead(ctx, tx, batch, u.ID, userOfTokenGone())
 	return err
 }
 
@@ -121,13 +121,7 @@ func (s *Service) confirmEmailChange(ctx context.Context, tx pgx.Tx, t usedToken
 		_, err := tx.Exec(ctx, acceptOneSide, t.user, string(t.kind), at)
 		return false, saveFailed("Database error updating user", err)
 	}
-	email := c.user.NewEmail
-	return true, changeTo(ctx, tx, change{email: &email, confirm: true, at: at}, t.user, func(batch *pgx.Batch) error {
-		return s.notify(batch, Mail{
-			Kind: MailEmailChanged, To: c.user.Email, UserID: t.user, Email: email, OldEmail: c.user.Email,
-			Data: c.user.UserMetadata,
-		})
-	})
+	return true, s.changeTo(ctx, tx, change{email: &c.user.NewEmail, confirm: true, at: at}, c.user)
 }
 
 // confirmPhoneChange gives an account the number that it waits for.
@@ -136,11 +130,5 @@ func (s *Service) confirmPhoneChange(ctx context.Context, tx pgx.Tx, t usedToken
 	if err != nil {
 		return err
 	}
-	at := now()
-	return changeTo(ctx, tx, change{phone: &t.address, confirmPhone: true, at: at}, t.user, func(batch *pgx.Batch) error {
-		return s.notify(batch, Mail{
-			Kind: MailPhoneChanged, To: c.user.Email, UserID: t.user, Email: c.user.Email, Phone: t.address, OldPhone: c.user.Phone,
-			Data: c.user.UserMetadata,
-		})
-	})
+	return s.changeTo(ctx, tx, change{phone: &t.address, confirmPhone: true, at: now()}, c.user)
 }

@@ -56,8 +56,8 @@ func (s *Service) call(ctx context.Context, db limit.Sender, h *hook.Hook, input
 	return refusal
 }
 
-// address is the caller's address for hooks; empty when it is unknown.
-func (c Caller) address() string {
+// origin is the caller's address in text; empty when it is unknown.
+func (c Caller) origin() string {
 	if ip := c.ip(); ip != nil {
 		return ip.String()
 	}
@@ -77,7 +77,7 @@ func (s *Service) beforeUserCreated(ctx context.Context, caller Caller, u *User)
 	if h == nil {
 		return nil
 	}
-	return s.call(ctx, s.pool, h, userEvent{h.Metadata(caller.address()), s.hooks.Describe(u)}, &struct{}{})
+	return s.call(ctx, s.pool, h, userEvent{h.Metadata(caller.origin()), s.hooks.Describe(u)}, &struct{}{})
 }
 
 // afterUserCreated tells of an account that has been made.
@@ -86,7 +86,64 @@ func (s *Service) afterUserCreated(ctx context.Context, caller Caller, u *User) 
 	if h == nil {
 		return nil
 	}
-	return s.call(ctx, s.pool, h, userEvent{h.Metadata(caller.address()), s.hooks.Describe(u)}, &struct{}{})
+	return s.call(ctx, s.pool, h, userEvent{h.Metadata(caller.origin()), s.hooks.Describe(u)}, &struct{}{})
+}
+
+// making is an account that a transaction may have to make.
+type making struct {
+	// asked is set when the hook has let such an account be made.
+	asked bool
+	made  uuid.UUID
+}
+
+// unasked is a transaction that has to make an account of which the hook knows nothing yet.
+type unasked struct{ user *User }
+
+func (*unasked) Error() string { return "the hook before new accounts has not been asked" }
+
+// ask stops a transaction, which must not wait for a hook, until the hook has been asked about a new account.
+func (s *Service) ask(m *making, u *User) error {
+	if s.hooks.BeforeUserCreated == nil || m.asked {
+		return nil
+	}
+	return &unasked{user: u}
+}
+
+// making runs a transaction that may make an account, with the hooks before and after it. A session that it opened is
+// abandoned when the hook after it fails.
+func (s *Service) making(ctx context.Context, caller Caller, work func(*making) (*Session, error)) error {
+	m := &making{}
+	session, err := work(m)
+	var question *unasked
+	if errors.As(err, &question) {
+		if err := s.beforeUserCreated(ctx, caller, question.user); err != nil {
+			return err
+		}
+		m.asked = true
+		session, err = work(m)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.tellOf(ctx, caller, m.made); err != nil {
+		if session != nil {
+			return s.abandon(ctx, session.ID, err)
+		}
+		return err
+	}
+	return s.complete(ctx, caller, session)
+}
+
+// tellOf tells the hook of an account that has been made; nil is none.
+func (s *Service) tellOf(ctx context.Context, caller Caller, id uuid.UUID) error {
+	if s.hooks.AfterUserCreated == nil || id == uuid.Nil {
+		return nil
+	}
+	u, err := scanUser(s.pool.QueryRow(ctx, userByID, id))
+	if err != nil {
+		return err
+	}
+	return s.afterUserCreated(ctx, caller, u)
 }
 
 // decision is what the hooks about attempts answer.
@@ -116,7 +173,7 @@ func (s *Service) passwordAttempted(ctx context.Context, caller Caller, u *User,
 	}
 	var answer decision
 	begin := time.Now()
-	err := s.call(ctx, s.pool, h, passwordAttempt{h.Metadata(caller.address()), u.ID, valid}, &answer)
+	err := s.call(ctx, s.pool, h, passwordAttempt{h.Metadata(caller.origin()), u.ID, valid}, &answer)
 	s.hooks.pace.Store(int64(time.Since(begin)))
 	if err != nil || !answer.rejected() {
 		return err
@@ -154,13 +211,13 @@ type factorAttempt struct {
 
 // factorAttempted tells of the proof of a second factor that was right or wrong. A rejection by the hook ends all of the
 // user's sessions. No transaction may be open.
-func (s *Service) factorAttempted(ctx context.Context, caller Caller, userID, factorID uuid.UUID, factorType string, valid bool) error {
+func (s *Service) factorAttempted(ctx context.Context, caller Caller, userID uuid.UUID, f Factor, valid bool) error {
 	h := s.hooks.MFAVerificationAttempt
 	if h == nil {
 		return nil
 	}
 	var answer decision
-	err := s.call(ctx, s.pool, h, factorAttempt{h.Metadata(caller.address()), userID, factorID, factorType, valid}, &answer)
+	err := s.call(ctx, s.pool, h, factorAttempt{h.Metadata(caller.origin()), userID, f.ID, f.Type, valid}, &answer)
 	if err != nil || !answer.rejected() {
 		return err
 	}

@@ -73,7 +73,7 @@ func codeSiegeRule() limit.Rule {
 	return limit.Rule{Name: "code_siege", Max: 5, Window: 15 * time.Minute}
 }
 
-// passkeyRule is for challenges that passkeys sign.
+// passkeyRule is for challenges that passkeys sign: from one network to sign in, of one account to be registered.
 func passkeyRule() limit.Rule {
 	return limit.Rule{Name: "passkey", Max: 30, Window: 5 * time.Minute}
 }

@@ -44,6 +44,21 @@ and authentication_method = 'oauth'`
 delete from auth.flow_state
 where id = $1`
 
+	keepPending = `
+insert into basalt.pending_identities (flow_id, provider, subject, email, verified, data)
+values ($1, $2, $3, $4, $5, $6)`
+
+	sweepPending = `
+delete from basalt.pending_identities
+where flow_id in (
+    select flow_id
+    from basalt.pending_identities
+    where created_at < now() - interval '1 day'
+    order by created_at
+    limit 10
+    for update skip locked
+)`
+
 	keepProviderTokens = `
 update auth.flow_state
 set provider_access_token = $2,
@@ -134,14 +149,11 @@ type Callback struct {
 	Browsers []Secret
 }
 
-// CameBack is the outcome of a sign-in at a provider: where it leads, and with a code or a session. Where it leads is
-// known of refusals too.
+// CameBack is the outcome of a sign-in at a provider. Where it leads is known of refusals too.
 type CameBack struct {
-	RedirectTo string
+	SignedInElsewhere
 	// PKCE is set when the app that asked takes a code.
-	PKCE    bool
-	Code    Secret
-	Session *Session
+	PKCE bool
 }
 
 // OAuthRefusal is a provider's own no, by its name of RFC 6749 §4.1.2.1.
@@ -153,7 +165,7 @@ func (e *OAuthRefusal) Error() string { return "the provider refuses: " + e.Name
 
 // ComeBack ends a sign-in at a provider. The outcome is there with an error too.
 func (s *Service) ComeBack(ctx context.Context, caller Caller, in Callback) (*CameBack, error) {
-	out := &CameBack{RedirectTo: s.options.SiteURL}
+	out := &CameBack{SignedInElsewhere: SignedInElsewhere{Redirect: s.options.SiteURL}}
 	user, err := s.comeBack(ctx, caller, in, out)
 	s.event(caller, "oauth", user, err)
 	return out, err
@@ -169,15 +181,15 @@ func (s *Service) comeBack(ctx context.Context, caller Caller, in Callback, out 
 	}
 	var name string
 	var linkTo uuid.UUID
-	err := s.pool.QueryRow(ctx, takeFlow, state.id, oauthLife).Scan(&name, &out.RedirectTo, &linkTo, &out.PKCE)
+	err := s.pool.QueryRow(ctx, takeFlow, state.id, oauthLife).Scan(&name, &out.Redirect, &linkTo, &out.PKCE)
 	if errors.Is(err, pgx.ErrNoRows) {
-		err = s.pool.QueryRow(ctx, returnOfFlow, state.id).Scan(&out.RedirectTo, &out.PKCE)
+		err = s.pool.QueryRow(ctx, returnOfFlow, state.id).Scan(&out.Redirect, &out.PKCE)
 		if err == nil || errors.Is(err, pgx.ErrNoRows) {
 			err = refuse(CodeBadOAuthState, "OAuth state has expired or was used already")
 		}
 	}
 	// It has been checked before, but the list may be another by now.
-	out.RedirectTo = s.redirectTarget(out.RedirectTo)
+	out.Redirect = s.redirectTarget(out.Redirect)
 	if err != nil {
 		return uuid.Nil, err
 	}
@@ -209,6 +221,11 @@ type settlement struct {
 	flow   uuid.UUID
 	linkTo uuid.UUID
 	out    *CameBack
+	// newcomer is the id of the account that is made if there is none yet.
+	newcomer uuid.UUID
+	making   *making
+	// unproved is set when the address has to be confirmed before anybody gets in, mail when it may be asked for.
+	unproved, mail bool
 }
 
 // settle finds or makes the account of who has proved at a provider who they are, and lets them in.
@@ -217,6 +234,7 @@ func (s *Service) settle(ctx context.Context, caller Caller, p *provider.Provide
 	if refusal != nil {
 		return uuid.Nil, refusal
 	}
+	to.newcomer = uuid.New()
 	access, err := s.sealProviderToken(ctx, granted.AccessToken, to.flow, "provider_access_token")
 	if err != nil {
 		return uuid.Nil, err
@@ -225,33 +243,75 @@ func (s *Service) settle(ctx context.Context, caller Caller, p *provider.Provide
 	if err != nil {
 		return uuid.Nil, err
 	}
+	if visitor.email != "" && !visitor.verified && !s.options.Autoconfirm && to.linkTo == uuid.Nil {
+		if to.mail, err = s.mayAskToConfirm(ctx, caller, visitor); err != nil {
+			return uuid.Nil, err
+		}
+	}
 	var user uuid.UUID
-	err = s.again(ctx, func(tx pgx.Tx) error {
-		var err error
-		if user, err = s.accountOf(ctx, tx, visitor, to.linkTo); err != nil {
+	err = s.making(ctx, caller, func(m *making) (*Session, error) {
+		to.making = m
+		err := s.again(ctx, func(tx pgx.Tx) error {
+			var err error
+			user, err = s.enter(ctx, tx, caller, visitor, &to, access, refresh)
 			return err
-		}
-		if to.out.PKCE {
-			if _, err := tx.Exec(ctx, keepProviderTokens, to.flow, access, refresh); err != nil {
-				return err
-			}
-			to.out.Code, _, err = issueCode(ctx, tx, to.flow, user)
-			return err
-		}
-		if _, err := tx.Exec(ctx, endFlow, to.flow); err != nil {
-			return err
-		}
-		to.out.Session, err = s.open(ctx, tx, caller, user, MethodOAuth)
-		return err
+		})
+		return to.out.Session, err
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		to.out.Code, to.out.Session = "", nil
 		return user, saveFailed("Database error saving new user", err)
-	}
-	if to.out.Session != nil {
+	case to.unproved:
+		return user, unverified(visitor)
+	case to.out.Session != nil:
 		to.out.Session.ProviderToken, to.out.Session.ProviderRefreshToken = Secret(granted.AccessToken), Secret(granted.RefreshToken)
 	}
 	return user, nil
+}
+
+// enter finds or makes the account of a visitor, and writes a code or a session for it.
+func (s *Service) enter(
+	ctx context.Context, tx pgx.Tx, caller Caller, v visitor, to *settlement, access, refresh *string,
+) (user uuid.UUID, err error) {
+	if to.linkTo != uuid.Nil && to.out.PKCE {
+		user, err = to.linkTo, s.suspend(ctx, tx, v, to)
+	} else {
+		user, err = s.accountOf(ctx, tx, v, to)
+	}
+	switch {
+	case err != nil:
+		return user, err
+	case !to.unproved && to.out.PKCE:
+		if _, err := tx.Exec(ctx, keepProviderTokens, to.flow, access, refresh); err != nil {
+			return user, err
+		}
+		to.out.Code, _, err = issueCode(ctx, tx, to.flow, user)
+		return user, err
+	}
+	if _, err := tx.Exec(ctx, endFlow, to.flow); err != nil {
+		return user, err
+	}
+	if to.unproved {
+		if to.mail {
+			err = s.askToConfirm(ctx, tx, user, to.out.Redirect)
+		}
+		return user, err
+	}
+	to.out.Session, err = s.open(ctx, tx, caller, user, MethodOAuth)
+	return user, err
+}
+
+// suspend keeps an identity until the app that asked to link it brings the flow's code. Where nothing ties the flow to a
+// browser, somebody else may have been made to follow it.
+func (s *Service) suspend(ctx context.Context, tx pgx.Tx, v visitor, to *settlement) error {
+	if err := s.unlinked(ctx, tx, v, to.linkTo); err != nil {
+		return err
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(sweepPending)
+	batch.Queue(keepPending, to.flow, v.provider, v.subject, v.email, v.verified, v.data)
+	return tx.SendBatch(ctx, batch).Close()
 }
 
 // providerTokenCell is where the token of a provider waits for the exchange of its flow's code.

@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"basalt/auth/limit"
 )
 
 const (
@@ -66,7 +68,7 @@ func (r *registrant) refuse(most int) error {
 	case r.user.Anonymous:
 		return deny(CodeNoAuthorization, "Anonymous user not allowed to perform these actions")
 	case r.user.managedBySSO():
-		return unprocessable(CodeUserSSOManaged, "SSO users cannot register passkeys")
+		return unprocessable(CodeValidationFailed, "SSO users cannot register passkeys")
 	}
 	if refusal := mayManagePasskeys(r.user, r.level); refusal != nil {
 		return refusal
@@ -82,7 +84,7 @@ func tooManyPasskeys() *Error {
 }
 
 // BeginPasskeyRegistration asks the authenticator of whoever holds a token for a key pair.
-func (s *Service) BeginPasskeyRegistration(ctx context.Context, p *Principal) (*PasskeyChallenge[CreationOptions], error) {
+func (s *Service) BeginPasskeyRegistration(ctx context.Context, caller Caller, p *Principal) (*PasskeyChallenge[CreationOptions], error) {
 	if refusal := s.passkeysAllowed(); refusal != nil {
 		return nil, refusal
 	}
@@ -91,12 +93,16 @@ func (s *Service) BeginPasskeyRegistration(ctx context.Context, p *Principal) (*
 	}
 	r := &registrant{}
 	batch := &pgx.Batch{}
+	verdict := s.count(batch, caller, limit.Hit{Rule: passkeyRule(), Of: p.UserID.String()})
 	r.queue(batch, p)
 	if err := s.send(ctx, batch); err != nil {
 		return nil, err
 	}
 	if err := r.refuse(s.maxPasskeys()); err != nil {
 		return nil, err
+	}
+	if refusal := verdict.Refused(); refusal != nil {
+		return nil, tooOften(refusal)
 	}
 	w, err := s.ceremonies(passkeySelection())
 	if err != nil {

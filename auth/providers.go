@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"basalt/auth/provider"
 )
@@ -14,7 +15,7 @@ import (
 type ProviderOptions struct {
 	// Providers are the servers, each with a name of its own.
 	Providers []*provider.Provider
-	// Client reaches the servers of providers that administrators add.
+	// Client reaches the servers of providers that administrators add; nil reaches those with public addresses.
 	Client *http.Client
 	// Callback is where these lead back to.
 	Callback string
@@ -31,6 +32,9 @@ func (s *Service) providerNamed(ctx context.Context, name string) (*provider.Pro
 		if p.Name() == name {
 			return p, nil
 		}
+	}
+	if strings.HasPrefix(name, customPrefix) {
+		return s.custom(ctx, name)
 	}
 	return nil, refuse(CodeValidationFailed, "Unsupported provider: provider is not enabled")
 }

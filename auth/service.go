@@ -75,12 +75,14 @@ type Options struct {
 	SSO SSOOptions
 	// Outbound takes mails and text messages; nil sends none.
 	Outbound Outbound
+	// Captcha keeps machines out; the zero value asks for none.
+	Captcha Captcha
+	// Hooks are called in the flows.
+	Hooks Hooks
 	// SMSProvider is the name of who sends text messages; "" is nobody.
 	SMSProvider string
 	// Notify are the kinds of mails by which users are told of changes of their accounts.
 	Notify []MailKind
-	// Hooks are called in the flows.
-	Hooks Hooks
 	// Log takes the events of accounts.
 	Log zerolog.Logger
 }
@@ -97,6 +99,7 @@ const (
 type Service struct {
 	pool     *pgxpool.Pool
 	lookups  *lookups
+	customs  customs
 	keys     *Keys
 	options  Options
 	gate     *password.Gate
@@ -117,6 +120,9 @@ type Service struct {
 func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	if o.Passwords == (password.Parameters{}) {
 		o.Passwords = password.Recommended()
+	}
+	if o.Providers.Client == nil {
+		o.Providers.Client = outgoing.New(outgoing.Options{})
 	}
 	if o.TokenLife <= 0 {
 		o.TokenLife = defaultTokenLife

@@ -154,15 +154,16 @@ func (s *Service) issue(ctx context.Context, db limit.Sender, caller Caller, g g
 // complete gives a session, whose transaction has committed, what could not be made in it. A session that the hook does
 // not want ends.
 func (s *Service) complete(ctx context.Context, caller Caller, session *Session) error {
-	g := session.unsigned
-	if g == nil {
+	if session == nil || session.unsigned == nil {
 		return nil
 	}
+	g := session.unsigned
 	signed, err := s.issue(ctx, s.pool, caller, *g)
 	if err != nil {
 		return s.abandon(ctx, g.sessionID, err)
 	}
-	*session = *signed
+	session.AccessToken, session.ExpiresIn, session.ExpiresAt = signed.AccessToken, signed.ExpiresIn, signed.ExpiresAt
+	session.unsigned = nil
 	return nil
 }
 

@@ -163,9 +163,17 @@ const inNetwork = `
 select exists (
     select
     from auth.sessions s
-    join auth.users u on u.id = s.user_id
     where s.ip = $2
-    and (u.email = $1 or u.phone = $1)
+    and s.user_id in (
+        select id
+        from auth.users
+        where email = $1
+        and not is_sso_user
+        union all
+        select id
+        from auth.users
+        where phone = $1
+    )
 )`
 
 // admitVerify counts a try before anything is looked up.

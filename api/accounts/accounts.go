@@ -57,6 +57,7 @@ func (f *face) tables() []routes {
 		f.userRoutes(),
 		f.factorRoutes(),
 		f.oauthRoutes(),
+		f.customProviderRoutes(),
 		f.otpRoutes(),
 		f.verifyRoutes(),
 		f.reauthenticateRoutes(),

@@ -186,7 +186,7 @@ func status(e *auth.Error) int {
 		return http.StatusUnauthorized
 	case auth.CodeNotAdmin, auth.CodeSessionNotFound:
 		return http.StatusForbidden
-	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound, auth.CodeFactorNotFound, auth.CodeManualLinkingDisabled,
+	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound, auth.CodeFactorNotFound, auth.CodeManualLinkingDisabled, auth.CodeCustomProviderNotFound,
 		auth.CodeOAuthClientNotFound, auth.CodeOAuthAuthorizationNotFound, auth.CodeOAuthConsentNotFound:
 		return http.StatusNotFound
 	case auth.CodeConflict:

@@ -244,6 +244,6 @@ func TestAnAuthenticatorNeedsADomain(t *testing.T) {
 	o := passkeyOptions()
 	o.SiteURL = "http://127.0.0.1:3000"
 	s := start(t, o)
-	k := s.newFactorUser().enrollKey("key")
-	k.want(k.do("POST", "/factors/"+k.id+"/challenge", ""), 422, "feature_disabled")
+	u := s.newFactorUser()
+	u.want(u.do("POST", "/factors", `{"factor_type":"webauthn","friendly_name":"key"}`), 422, "feature_disabled")
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"basalt/auth"
+	"basalt/auth/hook"
 	"basalt/auth/provider"
 	"basalt/store/storetest"
 )
@@ -120,7 +121,8 @@ func TestNobodyCanWaitInAnAccountForItsOwner(t *testing.T) {
 }
 
 func TestAnAddressThatTheProviderDoesNotVouchForOpensNoAccount(t *testing.T) {
-	v := startWithOpenID(t, nil)
+	mails := &post{}
+	v := startWithOpenID(t, func(o *auth.Options) { o.Outbound = mails })
 	v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":%q,"password":%q,"email_confirm":true}`, victim, goodPassword)), http.StatusOK, "")
 	v.openID.is("one", victim, false)
 	taken := v.browser().signIn("one", "")
@@ -133,6 +135,22 @@ func TestAnAddressThatTheProviderDoesNotVouchForOpensNoAccount(t *testing.T) {
 	if n := v.count(`select count(*) from auth.identities where provider = 'keycloak' and user_id in (select id from auth.users where email = $1)`, victim); n != 0 {
 		t.Error("the identity is linked")
 	}
+	if n := v.count(`select count(*) from auth.sessions`) + v.count(`select count(*) from auth.flow_state`); n != 0 {
+		t.Errorf("there are %d sessions and flows", n)
+	}
+	// Who reads the mail that the new one was sent gets in, and by the provider from then on.
+	v.refusal(v.browser().signIn("two", ""), auth.CodeProviderEmailNeedsVerification)
+	if n := v.count(`select count(*) from auth.users where email = 'free@example.com' and email_confirmed_at is null`); n != 1 {
+		t.Fatalf("there are %d accounts that wait", n)
+	}
+	if mails.sent() != 2 {
+		t.Errorf("%d mails are sent", mails.sent())
+	}
+	link := mails.last(t, auth.MailConfirmation, "free@example.com").Link.Reveal()
+	if _, location := v.browser().get(strings.Replace(link, "http://api.example", v.url, 1)); !strings.Contains(location, "access_token=") {
+		t.Errorf("the mail's link leads to %s", location)
+	}
+	v.browser().session("two")
 }
 
 func TestAProviderWithoutAddressesNeedsTheOperatorsConsent(t *testing.T) {
@@ -236,6 +254,38 @@ func TestAUserAddsAndRemovesIdentities(t *testing.T) {
 	v.want(v.call("DELETE", "/user/identities/"+ids["keycloak"], "", ""), http.StatusUnauthorized, "no_authorization")
 }
 
+// Who is made to follow a link of somebody else's making does not give their identity away: the app that asked has to
+// bring the code, with the verifier that it alone has.
+func TestAnIdentityIsLinkedWhenTheAppThatAskedBringsTheCode(t *testing.T) {
+	v := startWithOpenID(t, nil)
+	v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":"own@example.com","password":%q,"email_confirm":true}`, goodPassword)), http.StatusOK, "")
+	token := v.signIn("own@example.com", goodPassword).str("access_token")
+	v.openID.is(openIDUser, victim, true)
+	follow := func() *url.URL {
+		a := v.want(v.call("GET", "/user/identities/authorize?provider=keycloak&skip_http_redirect=true&"+challenge(), token, ""), http.StatusOK, "")
+		b := v.browser()
+		return b.arrive(b.consent(a.str("url"), openIDUser))
+	}
+	identities := func() int { return v.count(`select count(*) from auth.identities where provider = 'keycloak'`) }
+	code, other := follow().Query().Get("code"), follow().Query().Get("code")
+	if code == "" || identities() != 0 {
+		t.Fatalf("there are %d identities before the code is brought", identities())
+	}
+	exchange := func(code, verifier string) answer {
+		return v.call("POST", "/token?grant_type=pkce", "", fmt.Sprintf(`{"auth_code":%q,"code_verifier":%q}`, code, verifier))
+	}
+	v.want(exchange(code, verifier+"x"), http.StatusBadRequest, "bad_code_verifier")
+	if identities() != 0 {
+		t.Error("a wrong verifier links")
+	}
+	a := v.want(exchange(code, verifier), http.StatusOK, "")
+	if a.str("user.email") != "own@example.com" || a.get("user.app_metadata.providers.1") != "keycloak" || identities() != 1 || a.str("provider_token") == "" {
+		t.Errorf("the session is %s", a.text)
+	}
+	v.want(exchange(other, verifier), http.StatusUnprocessableEntity, "identity_already_exists")
+	v.refusal(follow(), auth.CodeIdentityAlreadyExists)
+}
+
 func TestAnIdentityOfSomebodyElseIsNotLinked(t *testing.T) {
 	v := startWithOpenID(t, nil)
 	v.openID.is(openIDUser, victim, true)
@@ -301,5 +351,46 @@ func TestTheSettingsShowWhichProvidersThereAre(t *testing.T) {
 	a := v.want(v.call("GET", "/settings", "", ""), http.StatusOK, "")
 	if a.get("external.keycloak") != true || a.get("external.google") != false {
 		t.Errorf("they are %s", a.text)
+	}
+}
+
+func TestTheHooksAreAskedAboutAccountsOfOtherServers(t *testing.T) {
+	other := openIDServer(t)
+	after := newHookServer(t)
+	v := &visitors{openID: other, server: startWithHooks(t, `
+create function public.before(event jsonb) returns jsonb language plpgsql as $$
+begin
+  if event#>>'{user,email}' not like '%@example.com' or event#>>'{user,app_metadata,provider}' <> 'keycloak' then
+    return '{"error":{"http_code":403,"message":"by invitation only"}}';
+  end if;
+  return '{}';
+end $$;`, func(h *auth.Hooks) {
+		h.BeforeUserCreated = functionHook(t, hook.BeforeUserCreated, "before")
+		h.AfterUserCreated = after.hook(hook.AfterUserCreated)
+	}, func(o *auth.Options) {
+		o.Autoconfirm = false
+		o.Providers.Providers = []*provider.Provider{other.provider("keycloak", nil)}
+	})}
+	other.is("one", "one@example.com", true)
+	v.browser().session("one")
+	v.browser().session("one")
+	if said, n := after.last(); n != 1 || said.str("user.email") != "one@example.com" {
+		t.Errorf("%d calls, %s", n, said.text)
+	}
+	other.is("two", "two@elsewhere.example", true)
+	values := fragment(v.browser().signIn("two", ""))
+	if values.Get("error_description") != "by invitation only" || values.Get("access_token") != "" {
+		t.Errorf("the refused sign-in ends with %v", values)
+	}
+	after.answer(func(string) string { return `{"error":{"message":"the books are closed"}}` })
+	other.is("three", "three@example.com", true)
+	for _, query := range []string{"", challenge()} {
+		at := v.browser().signIn("three", query)
+		if at.Query().Get("code") != "" && query == "" || fragment(at).Get("access_token") != "" && query == "" {
+			t.Errorf("it ends at %s", at)
+		}
+	}
+	if n := v.count(`select count(*) from auth.users`); n != 2 {
+		t.Errorf("there are %d accounts", n)
 	}
 }

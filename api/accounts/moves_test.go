@@ -59,6 +59,26 @@ func TestBothAddressesConfirmAChange(t *testing.T) {
 	}
 }
 
+func TestUsersAreToldOfWhatChangesTheirWayIn(t *testing.T) {
+	o := linkOptions()
+	o.Autoconfirm, o.Links.PhoneAutoconfirm, o.Notify = true, true, auth.Notifications()
+	s, p := mailing(t, o)
+	session := s.confirmed("a@example.com")
+	bearer := session.str("access_token")
+	s.want(s.call("PUT", "/user", bearer, `{"data":{"a":1}}`), 200, "")
+	if p.sent() != 0 {
+		t.Error("a change of metadata is told of")
+	}
+	s.want(s.call("PUT", "/user", bearer, `{"password":"Another-pass-1","phone":"4915123456789","email":"b@example.com"}`), 200, "")
+	p.last(t, auth.MailPasswordChanged, "a@example.com")
+	if m := p.last(t, auth.MailPhoneChanged, "a@example.com"); m.Phone != "4915123456789" || m.OldPhone != "" {
+		t.Errorf("the mail tells of %q and %q", m.OldPhone, m.Phone)
+	}
+	if m := p.last(t, auth.MailEmailChanged, "a@example.com"); m.OldEmail != "a@example.com" || m.Email != "b@example.com" {
+		t.Errorf("the mail tells of %q and %q", m.OldEmail, m.Email)
+	}
+}
+
 func TestTheLinksOfAChangeLeadBack(t *testing.T) {
 	s, p := mailing(t, linkOptions())
 	session := s.confirmed("old@example.com")

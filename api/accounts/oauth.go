@@ -74,7 +74,7 @@ func (f *face) depart(c echo.Context, linkTo *auth.Principal) error {
 func (f *face) callback(c echo.Context) error {
 	value := c.QueryParam
 	if c.Request().Method == http.MethodPost {
-		form, err := form(c)
+		form, err := readForm(c)
 		if err != nil {
 			return err
 		}
@@ -86,24 +86,11 @@ func (f *face) callback(c echo.Context) error {
 	})
 	switch {
 	case err != nil:
-		return leadBack(c, f.refusalReturn(c, out.RedirectTo, err, out.PKCE))
-	case out.PKCE:
-		return leadBack(c, codeReturn(out.RedirectTo, out.Code))
+		return leadBack(c, f.refusalReturn(c, out.Redirect, err, out.PKCE))
+	case out.Session == nil:
+		return leadBack(c, codeReturn(out.Redirect, out.Code))
 	}
-	return leadBack(c, sessionReturn(out.RedirectTo, out.Session, nil))
-}
-
-// form reads a body of application/x-www-form-urlencoded.
-func form(c echo.Context) (url.Values, error) {
-	text, err := body(c)
-	if err != nil {
-		return nil, err
-	}
-	values, err := url.ParseQuery(string(text))
-	if err != nil {
-		return nil, &problem{status: http.StatusBadRequest, code: auth.CodeValidationFailed, message: "The form is not well-formed"}
-	}
-	return values, nil
+	return leadBack(c, sessionReturn(out.Redirect, out.Session, nil))
 }
 
 // unlinkIdentity answers DELETE /user/identities/{id}.

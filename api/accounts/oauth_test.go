@@ -206,3 +206,56 @@ func TestASignInLeadsNowhereElse(t *testing.T) {
 		t.Errorf("foreign headers form a link: %s", answer.Header.Get("Location"))
 	}
 }
+
+// What passes between the servers is in no line of the log, whether it went well or not.
+func TestWhatPassesBetweenTheServersIsNotLogged(t *testing.T) {
+	v := startWithOpenID(t, nil)
+	v.openID.is(openIDUser, "visitor@example.com", true)
+	secrets := []string{verifier}
+	keep := func(values url.Values, names ...string) {
+		for _, name := range names {
+			if secret := values.Get(name); secret != "" {
+				secrets = append(secrets, secret)
+			}
+		}
+	}
+	for _, query := range []string{"", challenge()} {
+		b := v.browser()
+		back := b.consent(b.depart(query), openIDUser)
+		from, err := url.Parse(back)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keep(from.Query(), "code", "state")
+		at := b.arrive(back)
+		keep(at.Query(), "code")
+		keep(fragment(at), "access_token", "refresh_token", "provider_token", "provider_refresh_token")
+		if code := at.Query().Get("code"); code != "" {
+			a := v.call("POST", "/token?grant_type=pkce", "", fmt.Sprintf(`{"auth_code":%q,"code_verifier":%q}`, code, verifier))
+			secrets = append(secrets, a.str("access_token"), a.str("refresh_token"), a.str("provider_token"))
+		}
+		b.arrive(back)
+		bad := b.depart("")
+		departed, err := url.Parse(bad)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keep(departed.Query(), "state", "nonce", "code_challenge")
+		b.arrive(ownCallback + "?code=canary-code&state=" + url.QueryEscape(departed.Query().Get("state")))
+	}
+	token := v.openID.sign(v.openID.claims(nil))
+	v.call("POST", "/token?grant_type=id_token", "", fmt.Sprintf(`{"provider":"keycloak","id_token":%q,"access_token":"canary-access","nonce":"canary-nonce"}`, token))
+	secrets = append(secrets, token, "canary-code", "canary-access", "canary-nonce", "basalt:secret", `"secret"`)
+	if len(secrets) < 18 {
+		t.Errorf("there are only %d secrets", len(secrets))
+	}
+	text := v.log.String()
+	for _, secret := range secrets {
+		if strings.Contains(text, secret) || strings.Contains(text, url.QueryEscape(secret)) {
+			t.Errorf("%q is in the log", secret)
+		}
+	}
+	if !strings.Contains(text, `"event":"oauth"`) {
+		t.Error("the sign-ins are not in the log")
+	}
+}

@@ -1,6 +1,7 @@
 package accounts_test
 
 import (
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -11,7 +12,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/golang-jwt/jwt/v5"
 	"github.com/zitadel/oidc/v3/example/server/exampleop"
 	"github.com/zitadel/oidc/v3/example/server/storage"
 	"golang.org/x/text/language"
@@ -30,6 +33,7 @@ const (
 type openID struct {
 	t      testing.TB
 	issuer string
+	store  *storage.Storage
 	mu     sync.Mutex
 	users  map[string]*storage.User
 }
@@ -62,12 +66,58 @@ func openIDServer(t testing.TB) *openID {
 	t.Helper()
 	o := &openID{t: t, users: map[string]*storage.User{}}
 	var handler http.Handler
-	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Microsoft's authorities for several tenants say of themselves that their issuer is a template.
+		if authority, found := strings.CutSuffix(r.URL.Path, "/v2.0/.well-known/openid-configuration"); found {
+			_ = json.NewEncoder(w).Encode(map[string]any{
+				"issuer": o.issuer + "/{tenantid}/v2.0", "jwks_uri": o.issuer + "/keys", "token_endpoint": o.issuer + "/oauth/token",
+				"authorization_endpoint": o.issuer + authority, "id_token_signing_alg_values_supported": []string{"RS256"},
+			})
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
 	t.Cleanup(listener.Close)
 	o.issuer = listener.URL
 	clients := map[string]*storage.Client{"basalt": storage.WebClient("basalt", "secret", ownCallback)}
-	handler = exampleop.SetupServer(o.issuer, storage.NewStorageWithClients(o, clients), slog.New(slog.NewTextHandler(io.Discard, nil)), false)
+	o.store = storage.NewStorageWithClients(o, clients)
+	handler = exampleop.SetupServer(o.issuer, o.store, slog.New(slog.NewTextHandler(io.Discard, nil)), false)
 	return o
+}
+
+// sign makes an ID token with the server's own key.
+func (o *openID) sign(claims jwt.MapClaims) string {
+	o.t.Helper()
+	key, err := o.store.SigningKey(o.t.Context())
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return signWith(o.t, jwt.SigningMethodRS256, key.Key(), key.ID(), claims)
+}
+
+func signWith(t testing.TB, method jwt.SigningMethod, key any, id string, claims jwt.MapClaims) string {
+	t.Helper()
+	token := jwt.NewWithClaims(method, claims)
+	token.Header["kid"] = id
+	text, err := token.SignedString(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// claims are those of a good ID token, changed.
+func (o *openID) claims(changes jwt.MapClaims) jwt.MapClaims {
+	claims := jwt.MapClaims{
+		"iss": o.issuer, "aud": "basalt", "sub": openIDUser, "email": "visitor@example.com", "email_verified": true,
+		"iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix(),
+	}
+	for name, value := range changes {
+		if claims[name] = value; value == nil {
+			delete(claims, name)
+		}
+	}
+	return claims
 }
 
 // loopbackClient reaches the servers of tests.

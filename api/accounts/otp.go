@@ -11,10 +11,10 @@ import (
 
 func (f *face) otpRoutes() routes {
 	return routes{
-		"/otp":       {http.MethodPost: f.otp},
-		"/magiclink": {http.MethodPost: f.magicLink},
-		"/recover":   {http.MethodPost: f.recover},
-		"/resend":    {http.MethodPost: f.resend},
+		"/otp":       {http.MethodPost: f.human(f.otp)},
+		"/magiclink": {http.MethodPost: f.human(f.magicLink)},
+		"/recover":   {http.MethodPost: f.human(f.recover)},
+		"/resend":    {http.MethodPost: f.human(f.resend)},
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 func (f *face) passkeyRoutes() routes {
 	return routes{
-		"/passkeys/authentication/options":   {http.MethodPost: f.passkeySignInOptions},
+		"/passkeys/authentication/options":   {http.MethodPost: f.human(f.passkeySignInOptions)},
 		"/passkeys/authentication/verify":    {http.MethodPost: f.passkeySignIn},
 		"/passkeys/registration/options":     {http.MethodPost: f.passkeyRegistrationOptions},
 		"/passkeys/registration/verify":      {http.MethodPost: f.passkeyRegistration},
@@ -91,7 +91,7 @@ func (f *face) passkeyRegistrationOptions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	challenge, err := f.service.BeginPasskeyRegistration(c.Request().Context(), p)
+	challenge, err := f.service.BeginPasskeyRegistration(c.Request().Context(), f.caller(c), p)
 	if err != nil {
 		return err
 	}

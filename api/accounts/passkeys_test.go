@@ -337,7 +337,7 @@ func TestPasskeysAreRefusedToWhoMayNotHaveThem(t *testing.T) {
 	t.Run("a user of single sign-on", func(t *testing.T) {
 		a := s.signUp(address())
 		change(`update auth.identities set provider = $2 where user_id = $1`, a.str("user.id"), "sso:"+uuid.NewString())
-		s.want(s.call("POST", "/passkeys/registration/options", a.str("access_token"), `{}`), 422, "user_sso_managed")
+		s.want(s.call("POST", "/passkeys/registration/options", a.str("access_token"), `{}`), 422, "validation_failed")
 	})
 	t.Run("a session below the user's second factor", func(t *testing.T) {
 		a := s.signUp(address())
@@ -455,4 +455,9 @@ func TestPasskeyChallengesAreLimited(t *testing.T) {
 		t.Error("nobody is told when to come again")
 	}
 	s.want(s.call("POST", "/passkeys/authentication/options", "", `{}`, "X-Forwarded-For", "203.0.113.8"), 200, "")
+	token := s.signUp(address()).str("access_token")
+	for range 30 {
+		s.want(s.call("POST", "/passkeys/registration/options", token, `{}`), 200, "")
+	}
+	s.want(s.call("POST", "/passkeys/registration/options", token, `{}`), 429, "over_request_rate_limit")
 }

@@ -1,10 +1,12 @@
 package accounts
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
 
+	"basalt/auth"
 	"basalt/auth/token"
 )
 
@@ -67,6 +69,6 @@ type jwksBody struct {
 // jwks answers GET /.well-known/jwks.json with the public halves of the signing keys, those that do not sign yet and not
 // any more too. A shared secret has none: where it signs, the set may be empty.
 func (f *face) jwks(c echo.Context) error {
-	c.Response().Header().Set("Cache-Control", "public, max-age=600")
+	c.Response().Header().Set("Cache-Control", fmt.Sprintf("public, max-age=%d", int(auth.JWKSLife.Seconds())))
 	return c.JSON(http.StatusOK, jwksBody{Keys: f.service.PublicKeys()})
 }

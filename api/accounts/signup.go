@@ -11,7 +11,7 @@ import (
 
 func (f *face) signUpRoutes() routes {
 	return routes{
-		"/signup": {http.MethodPost: f.signUp},
+		"/signup": {http.MethodPost: f.human(f.signUp)},
 	}
 }
 

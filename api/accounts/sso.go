@@ -13,7 +13,7 @@ import (
 
 func (f *face) ssoRoutes() routes {
 	return routes{
-		"/sso":               {http.MethodPost: f.beginSSO},
+		"/sso":               {http.MethodPost: f.human(f.beginSSO)},
 		"/sso/saml/metadata": {http.MethodGet: f.ssoMetadata},
 		"/sso/saml/acs":      {http.MethodPost: f.finishSSO},
 		"/admin/sso/providers": {

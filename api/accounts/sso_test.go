@@ -19,6 +19,7 @@ import (
 	"basalt/auth"
 	"basalt/auth/hook"
 	"basalt/auth/outgoing"
+	"basalt/auth/sso"
 )
 
 const mapped = `,"attribute_mapping":{"keys":{
@@ -131,6 +132,13 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 		l := s.consume(idp.answer(to, employee("u-1", email), func(a *saml.Assertion) { a.AuthnStatements[0].SessionNotOnOrAfter = &end }))
 		s.want(s.refresh(l.fragment.Get("refresh_token")), 400, "session_expired")
 	})
+	for what, secret := range map[string]string{
+		"an access token": l.fragment.Get("access_token"), "a refresh token": l.fragment.Get("refresh_token"), "the key": samlKey()[:40],
+	} {
+		if strings.Contains(s.log.String(), secret) {
+			t.Errorf("%s stands in the log", what)
+		}
+	}
 	t.Run("but not whom the project has banned", func(t *testing.T) {
 		s.want(s.admin("PUT", "/users/"+user.str("id"), `{"ban_duration":"1h"}`), 200, "")
 		to := s.askSSO(fmt.Sprintf(`{"domain":%q,"skip_http_redirect":true}`, domain))
@@ -582,5 +590,30 @@ end $$;`, func(h *auth.Hooks) {
 	}
 	if n := s.count(`select count(*) from public.made`); n != 1 {
 		t.Errorf("%d accounts were told of", n)
+	}
+}
+
+func TestWhatIsSaidOfAUserCanBeEncrypted(t *testing.T) {
+	o := ssoOptions(t)
+	key, err := sso.ParseKey(samlKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.SSO.SAML, err = sso.New(key, o.Issuer, true); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, o)
+	idp := newIdentityProvider(s)
+	idp.register("corp.example")
+	form := idp.answer(s.askSSO(`{"domain":"corp.example","skip_http_redirect":true}`), employee("u-1", "ada@corp.example"))
+	text, err := base64.StdEncoding.DecodeString(form.Get("SAMLResponse"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "ada@corp.example") || !strings.Contains(string(text), "EncryptedAssertion") {
+		t.Errorf("it is not encrypted: %s", text)
+	}
+	if user := s.entered(s.consume(form)); user.str("email") != "ada@corp.example" {
+		t.Errorf("the user is %s", user.text)
 	}
 }

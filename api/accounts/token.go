@@ -10,7 +10,7 @@ import (
 
 func (f *face) tokenRoutes() routes {
 	return routes{
-		"/token": {http.MethodPost: f.token},
+		"/token": {http.MethodPost: f.humanGrant(f.token)},
 	}
 }
 

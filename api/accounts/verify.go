@@ -103,13 +103,9 @@ func (l link) check() error {
 
 // confirmLink answers the button of the confirm page.
 func (f *face) confirmLink(c echo.Context) error {
-	text, err := body(c)
+	form, err := readForm(c)
 	if err != nil {
 		return err
-	}
-	form, err := url.ParseQuery(string(text))
-	if err != nil {
-		return &problem{status: http.StatusBadRequest, code: auth.CodeValidationFailed, message: "Could not parse the form", cause: err}
 	}
 	l := link{Token: form.Get("token"), Type: form.Get("type"), RedirectTo: f.service.RedirectTarget(form.Get("redirect_to"))}
 	if err := l.check(); err != nil {

@@ -69,10 +69,9 @@ func (c claims) mapped(mapping map[string]string) claims {
 	return c
 }
 
-// clean leaves out what a database does not take as text, and texts that are too long.
+// clean leaves out what a database does not take as text, and what is too long. It never makes one name of another.
 func clean(text string) string {
-	text = strings.ReplaceAll(text, "\x00", "")
-	if len(text) > maxClaim || !utf8.ValidString(text) {
+	if len(text) > maxClaim || strings.Contains(text, "\x00") || !utf8.ValidString(text) {
 		return ""
 	}
 	return text

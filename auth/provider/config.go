@@ -22,6 +22,8 @@ type Config struct {
 	// URL is the base of servers that there are many of: the host of GitHub Enterprise or GitLab, Keycloak's realm,
 	// Microsoft's authority with the tenant. For names without a preset it is the issuer.
 	URL string
+	// DiscoveryURL is where the issuer describes itself; empty is where OIDC Discovery §4 has it.
+	DiscoveryURL string
 	// Scopes are asked for beside those that are needed.
 	Scopes []string
 	// RedirectURI is where the server leads back to.
@@ -89,16 +91,25 @@ func (c *Config) check() (preset, error) {
 	case p.base == "" && c.URL == "":
 		return p, &ConfigError{"url", c.needsURL()}
 	}
+	for name := range c.Params {
+		if slices.Contains(protocolParams, name) {
+			return p, &ConfigError{"authorization_params", fmt.Sprintf("%s is not theirs to set", name)}
+		}
+	}
 	for member, address := range map[string]string{
-		"url": c.URL, "authorization_url": c.Endpoints.Authorization, "token_url": c.Endpoints.Token, "userinfo_url": c.Endpoints.Userinfo,
+		"url": c.URL, "discovery_url": c.DiscoveryURL, "authorization_url": c.Endpoints.Authorization, "token_url": c.Endpoints.Token, "userinfo_url": c.Endpoints.Userinfo,
 		"jwks_uri": c.Endpoints.JWKS, "redirect_uri": c.RedirectURI,
 	} {
-		u, err := url.Parse(address)
-		if address != "" && (err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http") {
+		if address != "" && !isAddress(address) {
 			return p, &ConfigError{member, fmt.Sprintf("%q is not an https URL", address)}
 		}
 	}
 	return p, nil
+}
+
+func isAddress(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Host != "" && u.User == nil && u.Fragment == "" && (u.Scheme == "https" || u.Scheme == "http")
 }
 
 func (c *Config) needsURL() string {

@@ -16,12 +16,12 @@ import (
 func fetchGitHub(ctx context.Context, p *Provider, token *oauth2.Token) (Profile, error) {
 	address := p.preset.endpoints(p.base).Userinfo
 	said := claims{}
-	if err := p.get(ctx, address, token, &said); err != nil {
+	if err := p.get(ctx, address, token.AccessToken, &said); err != nil {
 		return Profile{}, err
 	}
 	// The address of the profile is what the user shows, not what GitHub has verified.
 	var emails []claims
-	if err := p.get(ctx, address+"/emails", token, &emails); err != nil {
+	if err := p.get(ctx, address+"/emails", token.AccessToken, &emails); err != nil {
 		return Profile{}, err
 	}
 	email, verified := "", false
@@ -48,7 +48,7 @@ func rank(email claims) (rank int) {
 
 func fetchGitLab(ctx context.Context, p *Provider, token *oauth2.Token) (Profile, error) {
 	said := claims{}
-	if err := p.get(ctx, p.preset.endpoints(p.base).Userinfo, token, &said); err != nil {
+	if err := p.get(ctx, p.preset.endpoints(p.base).Userinfo, token.AccessToken, &said); err != nil {
 		return Profile{}, err
 	}
 	return newProfile(said.text("id"), said.text("email"), said.text("confirmed_at") != "", fields{
@@ -59,7 +59,7 @@ func fetchGitLab(ctx context.Context, p *Provider, token *oauth2.Token) (Profile
 
 func fetchDiscord(ctx context.Context, p *Provider, token *oauth2.Token) (Profile, error) {
 	said := claims{}
-	if err := p.get(ctx, p.preset.endpoints(p.base).Userinfo, token, &said); err != nil {
+	if err := p.get(ctx, p.preset.endpoints(p.base).Userinfo, token.AccessToken, &said); err != nil {
 		return Profile{}, err
 	}
 	picture := ""
@@ -82,7 +82,7 @@ func fetchFacebook(ctx context.Context, p *Provider, token *oauth2.Token) (Profi
 		"appsecret_proof": {hex.EncodeToString(proof.Sum(nil))},
 	}
 	said := claims{}
-	if err := p.get(ctx, p.preset.endpoints(p.base).Userinfo+"?"+query.Encode(), token, &said); err != nil {
+	if err := p.get(ctx, p.preset.endpoints(p.base).Userinfo+"?"+query.Encode(), token.AccessToken, &said); err != nil {
 		return Profile{}, err
 	}
 	return newProfile(said.text("id"), said.text("email"), true, fields{
@@ -94,7 +94,7 @@ func fetchFacebook(ctx context.Context, p *Provider, token *oauth2.Token) (Profi
 func fetchX(ctx context.Context, p *Provider, token *oauth2.Token) (Profile, error) {
 	query := url.Values{"user.fields": {"id,name,username,confirmed_email,profile_image_url,url,created_at"}}
 	answer := claims{}
-	if err := p.get(ctx, p.preset.endpoints(p.base).Userinfo+"?"+query.Encode(), token, &answer); err != nil {
+	if err := p.get(ctx, p.preset.endpoints(p.base).Userinfo+"?"+query.Encode(), token.AccessToken, &answer); err != nil {
 		return Profile{}, err
 	}
 	said := answer.inner("data")

@@ -80,8 +80,9 @@ type Provider struct {
 type server struct {
 	Endpoints
 	style oauth2.AuthStyle
-	// oidc is nil for servers without ID tokens.
-	oidc *oidc.Provider
+	// verifier believes ID tokens that the server has signed; nil for servers without any.
+	verifier   *oidc.IDTokenVerifier
+	algorithms []string
 	// issuer is the server's own word, with {tenantid} in it where there are many.
 	issuer string
 	// namesIssuer is set when the server repeats its issuer in what it leads back with (RFC 9207).
@@ -142,6 +143,18 @@ func (p *Provider) server(ctx context.Context) (*server, error) {
 	return p.found, nil
 }
 
+// description is what a server says about itself (OIDC Discovery §3).
+type description struct {
+	Issuer        string   `json:"issuer"`
+	Authorization string   `json:"authorization_endpoint"`
+	Token         string   `json:"token_endpoint"`
+	Userinfo      string   `json:"userinfo_endpoint"`
+	JWKS          string   `json:"jwks_uri"`
+	Algorithms    []string `json:"id_token_signing_alg_values_supported"`
+	Methods       []string `json:"token_endpoint_auth_methods_supported"`
+	NamesIssuer   bool     `json:"authorization_response_iss_parameter_supported"`
+}
+
 func (p *Provider) discover(ctx context.Context) (*server, error) {
 	s := &server{style: p.preset.style, Endpoints: p.config.Endpoints}
 	if p.preset.endpoints != nil {
@@ -151,28 +164,38 @@ func (p *Provider) discover(ctx context.Context) (*server, error) {
 		return s, nil
 	}
 	issuer := p.preset.issuer(p.base)
-	asking := oidc.ClientContext(ctx, p.client)
-	if p.preset.tenants {
-		asking = oidc.InsecureIssuerURLContext(asking, issuer) // the issuer of all tenants is a template
+	address := p.config.DiscoveryURL
+	if address == "" {
+		address = strings.TrimRight(issuer, "/") + "/.well-known/openid-configuration"
 	}
-	found, err := oidc.NewProvider(asking, issuer)
-	if err != nil {
+	var said description
+	if err := p.get(ctx, address, "", &said); err != nil {
 		return nil, err
 	}
-	var said struct {
-		Issuer      string   `json:"issuer"`
-		Methods     []string `json:"token_endpoint_auth_methods_supported"`
-		NamesIssuer bool     `json:"authorization_response_iss_parameter_supported"`
-		JWKS        string   `json:"jwks_uri"`
+	if said.Issuer != issuer && !p.preset.tenants { // the issuer of many tenants is a template
+		return nil, fmt.Errorf("the issuer says that it is %q, not %q", clean(said.Issuer), issuer)
 	}
-	if err := found.Claims(&said); err != nil {
-		return nil, err
-	}
-	s.oidc, s.issuer, s.namesIssuer = found, said.Issuer, said.NamesIssuer
 	if p.preset.endpoints == nil {
-		s.Authorization, s.Token, s.Userinfo = found.Endpoint().AuthURL, found.Endpoint().TokenURL, found.UserInfoEndpoint()
+		s.Authorization, s.Token, s.Userinfo = said.Authorization, said.Token, said.Userinfo
 	}
-	s.JWKS = said.JWKS
+	for _, address := range []string{s.Authorization, s.Token, said.JWKS} {
+		if !isAddress(address) {
+			return nil, fmt.Errorf("the issuer names an endpoint that is none: %q", clean(address))
+		}
+	}
+	for _, algorithm := range algorithms {
+		if len(said.Algorithms) == 0 || slices.Contains(said.Algorithms, algorithm) {
+			s.algorithms = append(s.algorithms, algorithm)
+		}
+	}
+	if len(s.algorithms) == 0 {
+		return nil, errors.New("the issuer signs in none of the ways that are believed")
+	}
+	s.issuer, s.namesIssuer = said.Issuer, said.NamesIssuer
+	keys := oidc.NewRemoteKeySet(oidc.ClientContext(context.WithoutCancel(ctx), p.client), said.JWKS)
+	s.verifier = oidc.NewVerifier(said.Issuer, keys, &oidc.Config{
+		SkipClientIDCheck: true, SkipIssuerCheck: p.preset.tenants, SupportedSigningAlgs: s.algorithms,
+	})
 	if s.style == oauth2.AuthStyleAutoDetect {
 		// To find it out by trying would spend the code. Basic is what stands for no word (OIDC Discovery §3).
 		s.style = oauth2.AuthStyleInHeader
@@ -214,7 +237,7 @@ func (p *Provider) AuthorizationURL(ctx context.Context, r Request) (string, err
 			options = append(options, oauth2.SetAuthURLParam(name, value))
 		}
 	}
-	if s.oidc != nil && p.preset.fetch == nil {
+	if s.verifier != nil && p.preset.fetch == nil {
 		options = append(options, oidc.Nonce(r.Nonce))
 	}
 	if p.challenges() {
@@ -264,7 +287,7 @@ func (p *Provider) Redeem(ctx context.Context, a Answer) (*Granted, error) {
 		return nil, err
 	}
 	// A code of another server must not be taken to this one (RFC 9207 §2.4, RFC 9700 §4.4).
-	if s.oidc != nil && !p.preset.tenants && (a.Issuer != "" || s.namesIssuer) && a.Issuer != s.issuer {
+	if s.verifier != nil && !p.preset.tenants && (a.Issuer != "" || s.namesIssuer) && a.Issuer != s.issuer {
 		return nil, fault(Refused, "the answer is of another issuer", nil)
 	}
 	var options []oauth2.AuthCodeOption
@@ -315,9 +338,9 @@ func (p *Provider) profile(ctx context.Context, s *server, token *oauth2.Token, 
 	if p.preset.fetch != nil {
 		return p.preset.fetch(ctx, p, token)
 	}
-	if s.oidc == nil {
+	if s.verifier == nil {
 		said := claims{}
-		if err := p.get(ctx, s.Userinfo, token, &said); err != nil {
+		if err := p.get(ctx, s.Userinfo, token.AccessToken, &said); err != nil {
 			return Profile{}, err
 		}
 		return p.preset.read(said.mapped(p.config.Mapping)), nil
@@ -333,7 +356,7 @@ func (p *Provider) profile(ctx context.Context, s *server, token *oauth2.Token, 
 	said := verified.claims
 	if said.text("email") == "" && s.Userinfo != "" {
 		more := claims{}
-		if err := p.get(ctx, s.Userinfo, token, &more); err != nil {
+		if err := p.get(ctx, s.Userinfo, token.AccessToken, &more); err != nil {
 			return Profile{}, err
 		}
 		// The answer may be about somebody else (OIDC Core §5.3.2).
@@ -358,25 +381,27 @@ func (p *Provider) read(said claims) Profile {
 }
 
 // get asks the server's interface for JSON.
-func (p *Provider) get(ctx context.Context, address string, token *oauth2.Token, into any) error {
+func (p *Provider) get(ctx context.Context, address, token string, into any) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return fault(Unreachable, "the provider's user cannot be asked for", err)
+		return fault(Unreachable, "the provider cannot be asked", err)
 	}
 	request.Header.Set("Accept", "application/json")
-	request.Header.Set("Authorization", "Bearer "+token.AccessToken)
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
 	answer, err := p.client.Do(request)
 	if err != nil {
-		return fault(Unreachable, "the provider does not say who the user is", withoutURL(err))
+		return fault(Unreachable, "the provider does not answer", withoutURL(err))
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return fault(Unreachable, fmt.Sprintf("the provider does not say who the user is: %d", answer.StatusCode), nil)
+		return fault(Unreachable, fmt.Sprintf("the provider answers %d", answer.StatusCode), nil)
 	}
 	decoder := json.NewDecoder(answer.Body)
 	decoder.UseNumber()
 	if err := decoder.Decode(into); err != nil {
-		return fault(Unreachable, "what the provider says about the user cannot be read", nil)
+		return fault(Unreachable, "what the provider answers cannot be read", nil)
 	}
 	return nil
 }

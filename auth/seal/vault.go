@@ -12,7 +12,7 @@ import (
 
 const (
 	readKeys = `
-select id, sealed
+select id, sealed, retired_at is not null
 from basalt.encryption_keys
 order by retired_at is null desc, number desc`
 
@@ -142,15 +142,18 @@ func (v *Vault) open(ctx context.Context, batch *pgx.Batch, masters Ring) (Ring,
 	var ring Ring
 	batch.Queue(readKeys).Query(func(rows pgx.Rows) error {
 		var id, sealed string
-		_, err := pgx.ForEachRow(rows, []any{&id, &sealed}, func() error {
+		var retired bool
+		_, err := pgx.ForEachRow(rows, []any{&id, &sealed, &retired}, func() error {
 			secret, err := masters.Open(sealed, keyCell(id))
 			if err == nil && len(secret) != keyLength {
 				err = ErrBroken
 			}
-			if err != nil {
-				return fmt.Errorf("key %s: %w", id, err)
+			switch {
+			case err == nil:
+				ring = append(ring, NewKey([keyLength]byte([]byte(secret))))
+			case !retired: // what one that was replaced has sealed may be lost, the rest is not
+				return fmt.Errorf("the encryption key %s does not open with the master keys that are given: %w", id, err)
 			}
-			ring = append(ring, NewKey([keyLength]byte([]byte(secret))))
 			return nil
 		})
 		return err
