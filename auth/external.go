@@ -256,6 +256,11 @@ func (s *Service) join(ctx context.Context, tx pgx.Tx, v visitor, user uuid.UUID
 	}
 	batch.Queue(insertIdentity, v.subject, user, v.data, v.provider, at)
 	batch.Queue(renewVisitor, user, v.data, v.provenEmail(), at, maxUserMetadata)
+	if proven {
+		if err := s.notify(batch, Mail{Kind: MailIdentityLinked, To: v.email, UserID: user, Email: v.email, Provider: v.provider, Data: v.data}); err != nil {
+			return err
+		}
+	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 
 const (
 	linkTarget = `
-select coalesce(email, '')
+select coalesce(email, ''), email_confirmed_at is not null
 from auth.users
 where id = $1
 and deleted_at is null
@@ -60,7 +60,8 @@ where user_id = $1`
 // addIdentity adds the identity of a visitor to an account whose user asks for it.
 func (s *Service) addIdentity(ctx context.Context, tx pgx.Tx, v visitor, user uuid.UUID, at time.Time) error {
 	var email string
-	err := tx.QueryRow(ctx, linkTarget, user).Scan(&email)
+	var confirmed bool
+	err := tx.QueryRow(ctx, linkTarget, user).Scan(&email, &confirmed)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return refuse(CodeUserNotFound, "User not found")
@@ -75,11 +76,42 @@ func (s *Service) addIdentity(ctx context.Context, tx pgx.Tx, v visitor, user uu
 	batch.Queue(insertIdentity, v.subject, user, v.data, v.provider, at)
 	batch.Queue(addressFromIdentity, user, gained, at)
 	batch.Queue(renewVisitor, user, v.data, gained, at, maxUserMetadata)
+	if confirmed {
+		if err := s.notify(batch, Mail{Kind: MailIdentityLinked, To: email, UserID: user, Email: email, Provider: v.provider, Data: v.data}); err != nil {
+			return err
+		}
+	}
 	err = tx.SendBatch(ctx, batch).Close()
 	if isUniqueViolation(err, "users_email_partial_key") {
 		return refuse(CodeEmailExists, "A user with this email address has already been registered")
 	}
 	return err
+}
+
+// linkableTo gives the account that an identity is to be added to, for who may do that.
+func (s *Service) linkableTo(ctx context.Context, p *Principal) (uuid.UUID, error) {
+	switch {
+	case p == nil:
+		return uuid.Nil, nil
+	case !s.options.Providers.ManualLinking:
+		return uuid.Nil, refuse(CodeManualLinkingDisabled, "Manual linking is disabled")
+	}
+	u, level, err := s.userOf(ctx, p)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	if refusal := mayManageIdentities(u, level); refusal != nil {
+		return u.ID, refusal
+	}
+	return u.ID, nil
+}
+
+// mayManageIdentities tells whether a session is good enough to change how an account is entered.
+func mayManageIdentities(u *User, level string) *Error {
+	if level == "aal1" && u.hasVerifiedFactor() {
+		return deny(CodeInsufficientAAL, "AAL2 session is required to manage identities when MFA is enabled")
+	}
+	return nil
 }
 
 // unlinkable is an identity of an account that is to lose one.
@@ -118,6 +150,9 @@ func (s *Service) unlink(ctx context.Context, p *Principal, identity uuid.UUID) 
 		if err := l.refusal(tx.SendBatch(ctx, again).Close()); err != nil {
 			return err
 		}
+		if refusal := mayManageIdentities(l.user, l.level); refusal != nil {
+			return refusal
+		}
 		gone, found := unlinkable{}, false
 		for i, u := range kept {
 			if u.id == identity {
@@ -137,6 +172,12 @@ func (s *Service) unlink(ctx context.Context, p *Principal, identity uuid.UUID) 
 		batch.Queue(voidTokens, p.UserID)
 		batch.Queue(withoutIdentity, p.UserID, addressLeft(l.user.Email, gone, kept), gone.provider == "email", gone.provider == "phone", now())
 		batch.Queue(renewVisitor, p.UserID, []byte(`{}`), nil, now(), maxUserMetadata)
+		if l.user.EmailConfirmedAt != nil {
+			mail := Mail{Kind: MailIdentityUnlinked, To: l.user.Email, UserID: p.UserID, Email: l.user.Email, Provider: gone.provider, Data: l.user.UserMetadata}
+			if err := s.notify(batch, mail); err != nil {
+				return err
+			}
+		}
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	if isUniqueViolation(err, "users_email_partial_key") {
