@@ -8,6 +8,7 @@ import (
 
 	"basalt/auth"
 	"basalt/auth/outgoing"
+	"basalt/auth/password"
 	"basalt/auth/sso"
 )
 
@@ -20,6 +21,7 @@ type AccountSettings struct {
 	Limits       string   `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
 
 	MessageSettings
+	PasswordSettings
 	TokenLife         time.Duration `flag:"access-token-life" default:"1h" help:"how long an access token is good"`
 	ReuseInterval     time.Duration `flag:"refresh-reuse-interval" default:"10s" help:"how long a used refresh token still gives its successor; later its use ends the session"`
 	SessionTimebox    time.Duration `flag:"session-timebox" default:"0" help:"longest life of a session; 0: no limit"`
@@ -63,6 +65,9 @@ func (s *Settings) checkAccounts() error {
 		return err
 	}
 	if err := s.checkMessages(); err != nil {
+		return err
+	}
+	if err := s.checkPasswords(); err != nil {
 		return err
 	}
 	if s.TokenLife < time.Minute || s.TokenLife > maxTokenLife {
@@ -129,6 +134,7 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 	issuer := apiURL + "/auth/v1"
 	o := auth.Options{
 		Issuer: issuer, SiteURL: s.SiteURL, PlainChallenges: s.PKCEPlain, Autoconfirm: s.autoconfirm(), LimitsOff: s.Limits == "off", Log: log,
+		PasswordPolicy: s.passwordPolicy(), Gate: password.GateOptions{Slots: s.processors},
 	}
 	var err error
 

@@ -29,6 +29,7 @@ func Serve(ctx context.Context, s Settings, build Build, out io.Writer, logFile 
 	if err := s.Check(); err != nil {
 		return err
 	}
+	shareProcessors(s.processors)
 	log, logs := newLogger(&s, logFile)
 	defer logs.Close()
 	server, err := Start(ctx, s, build, log, logFile)

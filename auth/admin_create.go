@@ -173,8 +173,8 @@ func (s *Service) adminHash(ctx context.Context, in AdminUser) (*string, error) 
 	case in.Password != nil && *in.Password != "" && in.PasswordHash != nil && *in.PasswordHash != "":
 		return nil, refuse(CodeValidationFailed, "Only a password or a password hash should be provided")
 	case in.PasswordHash != nil && *in.PasswordHash != "":
-		if !password.Readable(in.PasswordHash.Reveal()) {
-			return nil, refuse(CodeValidationFailed, "The password hash is of an unknown kind: bcrypt, argon2i and argon2id are understood")
+		if err := password.Check(in.PasswordHash.Reveal()); err != nil {
+			return nil, refuse(CodeValidationFailed, "The password hash cannot be used ("+err.Error()+"): bcrypt, argon2i, argon2id, Firebase scrypt and PBKDF2 are understood")
 		}
 		hash := in.PasswordHash.Reveal()
 		return &hash, nil

@@ -33,6 +33,9 @@ func encryptionKeys(given seal.Masters, keys *Keys) seal.Masters {
 	return func() (seal.Ring, error) { return derived, nil }
 }
 
+// CheckEncryptionKeys tells whether what is sealed at rest can be opened with the keys that are given.
+func (s *Service) CheckEncryptionKeys(ctx context.Context) error { return s.vault.Check(ctx) }
+
 // seal encrypts a secret for the cell that it is to be kept in.
 func (s *Service) seal(ctx context.Context, plain Secret, at seal.Cell) (string, error) {
 	text, err := s.vault.Seal(ctx, plain.Reveal(), at)

@@ -41,8 +41,8 @@ type Options struct {
 	DisableSignup bool
 	// Anonymous allows accounts without any credential.
 	Anonymous bool
-	// MinPasswordLength in characters; 0 is password.DefaultMinLength.
-	MinPasswordLength int
+	// PasswordPolicy is what is asked of passwords.
+	PasswordPolicy password.Policy
 	// Passwords are Argon2id's costs; the zero value is password.Recommended.
 	Passwords password.Parameters
 	// Gate bounds the hashing.
@@ -104,9 +104,9 @@ type Service struct {
 	customs  customs
 	keys     *Keys
 	options  Options
-	policy   *password.Policy
 	gate     *password.Gate
 	dummy    string
+	decoys   *decoys
 	limits   *limit.Limiter
 	chainKey []byte
 	hooks    hooks
@@ -149,9 +149,9 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		lookups:  newLookups(pool).limited(o.Sessions),
 		keys:     keys,
 		options:  o,
-		policy:   password.NewPolicy(o.MinPasswordLength),
 		gate:     password.NewGate(o.Gate),
 		dummy:    o.Passwords.Dummy(),
+		decoys:   newDecoys(keys.Secret.Reveal(), o.Passwords.Dummy()),
 		limits:   &limit.Limiter{Off: o.LimitsOff},
 		hooks:    hooks{Hooks: o.Hooks},
 		audits:   audits{queue: make(chan auditEntry, mostAudits)},

@@ -340,7 +340,7 @@ func (s *Service) judge(secret Secret) *Error {
 	if strings.ContainsRune(secret.Reveal(), unicode.ReplacementChar) {
 		return refuse(CodeValidationFailed, "Password holds characters that are none")
 	}
-	if w := s.policy.Check(secret.Reveal()); w != nil {
+	if w := s.options.PasswordPolicy.Check(secret.Reveal()); w != nil {
 		return weak(w)
 	}
 	return nil
