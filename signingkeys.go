@@ -23,7 +23,7 @@ func signingCommand() *cobra.Command {
 		Short: "List, add, promote and revoke the keys that tokens are signed with",
 		Long: "List, add, promote and revoke the asymmetric keys that tokens are signed with. They are kept sealed in the database.\n\n" +
 			"A key is added as standby: it is published at /auth/v1/.well-known/jwks.json and does not sign yet. Others keep\n" +
-			"copies of that set for ten minutes: wait as long, then promote it. The key that signed before goes on to verify\n" +
+			"copies of that set for ten minutes: only then it can be promoted. The key that signed before goes on to verify\n" +
 			"until it is revoked; wait for the tokens it has signed to end, an hour by default. All running servers follow within\n" +
 			"seconds. The JWT secret verifies always: the anon and service keys are signed with it.",
 		Example: "  basalt keys signing add --algorithm ES256\n  basalt keys signing promote\n  basalt keys signing list",
@@ -105,6 +105,7 @@ func signingAddCommand() *cobra.Command {
 
 func signingPromoteCommand() *cobra.Command {
 	var settings api.Settings
+	var now bool
 	cmd := &cobra.Command{
 		Use:     "promote",
 		Short:   "Let the standby key sign from now on and print its id",
@@ -112,7 +113,11 @@ func signingPromoteCommand() *cobra.Command {
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return overDatabase(cmd, &settings, func(ctx context.Context, conn *pgx.Conn) error {
-				id, err := auth.PromoteSigningKey(ctx, conn)
+				published := auth.JWKSLife
+				if now {
+					published = 0
+				}
+				id, err := auth.PromoteSigningKey(ctx, conn, published)
 				if err != nil {
 					return err
 				}
@@ -121,6 +126,7 @@ func signingPromoteCommand() *cobra.Command {
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&now, "now", false, "also when the key has not been published for ten minutes: whoever verifies by a copy of the keys refuses its tokens meanwhile")
 	bind(cmd, &settings, "data", "database-url", "postgrest-config")
 	return cmd
 }

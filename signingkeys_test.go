@@ -30,11 +30,14 @@ func TestSigningKeysByCommand(t *testing.T) {
 	if out := run(1, "add"); !strings.Contains(out, "standby key already") {
 		t.Error(out)
 	}
-	if out := run(0, "promote"); out != first {
+	if out := run(1, "promote"); !strings.Contains(out, "--now") {
+		t.Error(out)
+	}
+	if out := run(0, "promote", "--now"); out != first {
 		t.Errorf("promoted %q, not %q", out, first)
 	}
 	second := run(0, "add", "--algorithm", "EdDSA")
-	run(0, "promote")
+	run(0, "promote", "--now")
 	lines := strings.Split(run(0, "list"), "\n")
 	if len(lines) != 2 || !strings.HasPrefix(lines[0], second+"  EdDSA  current") || !strings.HasPrefix(lines[1], first+"  ES256  previous") {
 		t.Errorf("listed %q", lines)

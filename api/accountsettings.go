@@ -7,6 +7,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"basalt/auth"
+	"basalt/auth/outgoing"
+	"basalt/auth/sso"
 )
 
 // AccountSettings are the settings of accounts and sessions.
@@ -29,6 +31,13 @@ type AccountSettings struct {
 	JWTSigningKeys auth.Secret `flag:"jwt-signing-keys" help:"JSON Web Keys with their private halves that tokens are signed with (ES256, RS256, EdDSA), a set or an array; the one with \"status\": \"current\" signs, standby and previous ones are published and verify; @FILE reads them from a file; empty: those of basalt keys signing, else HS256 with the JWT secret"`
 
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
+
+	HookSettings
+	CaptchaSettings
+	OAuthServerSettings
+	WebAuthnSettings
+	SAMLSettings
+	LinkSettings
 }
 
 // maxTokenLife is a week: what a token says about its user gets old.
@@ -48,7 +57,7 @@ func (s *Settings) checkAccounts() error {
 	if _, err := s.signingKeys(); err != nil {
 		return &SettingError{"jwt-signing-keys", err.Error()}
 	}
-	if _, err := s.redirectURLs(); err != nil {
+	if err := s.checkLinks(); err != nil {
 		return err
 	}
 	if err := s.checkMessages(); err != nil {
@@ -56,6 +65,9 @@ func (s *Settings) checkAccounts() error {
 	}
 	if s.TokenLife < time.Minute || s.TokenLife > maxTokenLife {
 		return &SettingError{"access-token-life", fmt.Sprintf("%s is not between 1m and %s", s.TokenLife, maxTokenLife)}
+	}
+	if _, err := s.providerOptions(""); err != nil {
+		return err
 	}
 	for _, choice := range []choice{
 		{"limits", s.Limits, []string{"on", "off"}},
@@ -65,7 +77,19 @@ func (s *Settings) checkAccounts() error {
 			return err
 		}
 	}
-	return nil
+	if _, err := s.hooks(); err != nil {
+		return err
+	}
+	if _, err := s.captcha(); err != nil {
+		return err
+	}
+	if err := s.checkOAuthServer(); err != nil {
+		return err
+	}
+	if err := s.checkSAML(); err != nil {
+		return err
+	}
+	return s.checkWebAuthn()
 }
 
 // redirectURLs reads the list of --redirect-urls.
@@ -105,4 +129,54 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *aut
 		TokenLife: s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
 		LimitsOff: s.Limits == "off", Log: log,
 	})
+// accountsOf makes the rules of accounts as the settings ask. Errors are of settings that Check has refused.
+func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*auth.Service, error) {
+	issuer := apiURL + "/auth/v1"
+	o := auth.Options{
+		Issuer: issuer, SiteURL: s.SiteURL, PlainChallenges: s.PKCEPlain, Autoconfirm: s.autoconfirm(), LimitsOff: s.Limits == "off", Log: log,
+	}
+	var err error
+
+	if o.RedirectURLs, err = s.redirectURLs(); err != nil {
+		return nil, err
+	}
+
+	if o.Providers, err = s.providerOptions(issuer); err != nil {
+		return nil, err
+	}
+
+	if o.Hooks, err = s.hooks(); err != nil {
+		return nil, err
+	}
+
+	if o.Captcha, err = s.captcha(); err != nil {
+		return nil, err
+	}
+
+	if o.Notify, err = s.notices(); err != nil {
+		return nil, err
+	}
+	o.OAuthServer = s.oauthServer()
+	o.Outbound, o.SMSProvider = p.Outbox, s.smsProvider()
+
+	if o.SSO.SAML, err = s.samlProvider(issuer); err != nil {
+		return nil, err
+	}
+	if o.SSO.Client, err = s.outgoingClient(outgoing.Options{Timeout: auth.MetadataPatience, MaxAnswer: sso.MaxMetadata}); err != nil {
+		return nil, err
+	}
+	o.SSO.IdPInitiated = s.SAMLIdPInitiated
+	if o.SSO.Client, err = s.outgoingClient(outgoing.Options{MaxAnswer: sso.MaxMetadata}); err != nil {
+		return nil, err
+	}
+
+	o.Passkeys, o.MaxPasskeys, o.RelyingParty = s.Passkeys, s.MaxPasskeys, s.relyingParty()
+
+	o.TokenLife, o.ReuseInterval, o.Sessions = s.TokenLife, max(s.ReuseInterval, time.Nanosecond), s.sessionLimits()
+
+	o.EncryptionKeys = s.EncryptionKeys(p.Keys.Secret)
+
+	o.Links = s.links()
+
+	return auth.New(p.DB.Pool(), p.Keys, o), nil
 }

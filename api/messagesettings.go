@@ -146,22 +146,30 @@ func (s *Settings) messenger() (outbox.Deliverer, error) {
 	if _, err := outgoing.ParseURL(s.TwilioURL); err != nil {
 		return nil, &SettingError{"twilio-url", err.Error()}
 	}
+	client, err := s.outgoingClient(outgoing.Options{})
+	if err != nil {
+		return nil, err
+	}
 	return sms.NewTwilio(sms.Options{
 		AccountSID: s.TwilioAccount, AuthToken: auth.Secret(token), From: s.TwilioFrom, ContentSID: s.TwilioContent,
-		URL: s.TwilioURL, Template: s.SMSTemplate, Client: outgoing.New(outgoing.Options{}),
+		URL: s.TwilioURL, Template: s.SMSTemplate, Client: client,
 	})
 }
 
 // smsProvider is what clients are told of it.
 func (s *Settings) smsProvider() string {
-	if s.TwilioAccount == "" {
-		return ""
+	switch {
+	case s.HookSendSMS != "":
+		return "hook"
+	case s.TwilioAccount != "":
+		return "twilio"
 	}
-	return "twilio"
+	return ""
 }
 
 // outboxOf makes the outbox of a project as the settings ask.
-func outboxOf(p *Project, s *Settings, log zerolog.Logger) (*outbox.Outbox, error) {
+// messages may be sent by a hook, which goes before what else could send them.
+func outboxOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*outbox.Outbox, error) {
 	mails, err := s.mailer()
 	if err != nil {
 		return nil, err
@@ -170,5 +178,18 @@ func outboxOf(p *Project, s *Settings, log zerolog.Logger) (*outbox.Outbox, erro
 	if err != nil {
 		return nil, err
 	}
-	return outbox.New(p.DB.Pool(), outbox.Options{Mail: mails, SMS: texts, Keys: s.EncryptionKeys(p.Keys.Secret), Log: log}), nil
+	hooks, err := s.hooks()
+	if err != nil {
+		return nil, err
+	}
+	byHook := outbox.ByHook{Messenger: &auth.HookMessenger{Pool: p.DB.Pool(), Hooks: hooks, APIURL: apiURL + "/auth/v1"}}
+	if hooks.SendEmail != nil {
+		mails = byHook
+	}
+	if hooks.SendSMS != nil {
+		texts = byHook
+	}
+	return outbox.New(p.DB.Pool(), outbox.Options{
+		Mail: mails, SMS: texts, Together: hooks.SendEmail != nil, Keys: s.EncryptionKeys(p.Keys.Secret), Log: log,
+	}), nil
 }

@@ -166,11 +166,14 @@ func open(ctx context.Context, s *Settings, url, password, apiURL string, log ze
 			return c == nil || c.Role(role) != nil
 		},
 	})
-	if p.Outbox, err = outboxOf(p, s, log); err != nil {
+	if p.Outbox, err = outboxOf(p, s, apiURL, log); err != nil {
 		db.Close()
 		return nil, err
 	}
-	p.Auth = accountsOf(p, s, apiURL, log)
+	if p.Auth, err = accountsOf(p, s, apiURL, log); err != nil {
+		db.Close()
+		return nil, err
+	}
 	p.Keyring.OnChange(func(keys auth.Keys) {
 		p.Verifier.Rotate(keys)
 		p.Auth.UseKeys(keys)

@@ -159,7 +159,7 @@ func warn(s *Settings, log zerolog.Logger) {
 	if s.DatabaseURL != "" && s.EncryptionKey == "" && s.JWTSecret == "" {
 		log.Warn().Msg("secrets at rest are encrypted under a key of the JWT secret, which is kept in the same database: set --encryption-key")
 	}
-	if !s.autoconfirm() && s.SMTPURL == "" {
+	if !s.autoconfirm() && s.SMTPURL == "" && s.HookSendEmail == "" {
 		log.Warn().Msg("sign-ups wait for a confirmation by e-mail, but no mail is sent: set --smtp-url, read the mails by GET /admin/api/outbox with the service key, or set --autoconfirm=true")
 	}
 	if host, _, _ := net.SplitHostPort(s.Listen); host != "localhost" && s.PublicURL == "" {

@@ -46,6 +46,9 @@ func (s *Server) handler() http.Handler {
 		public.RouteNotFound(path, restHandler.Serve) // methods that nobody knows are refused in the protocol's shape
 	}
 	accounts.Register(public.Group("/auth/v1", s.requireKey), s.project.Auth, s.project.Verifier, accounts.Options{Version: s.build.Version, Log: s.log})
+	for _, document := range []string{"/.well-known/oauth-authorization-server/auth/v1", "/.well-known/openid-configuration/auth/v1"} {
+		public.GET(document, accounts.Discovery(s.project.Auth, accounts.Options{Log: s.log}))
+	}
 
 	admin.Register(e.Group("/admin/api"), admin.Options{Identify: s.project.identity.of, Catalog: s.project.Catalogs.Current, Outbox: s.project.Outbox})
 
@@ -243,7 +246,9 @@ func (s *Server) requireKey(next echo.HandlerFunc) echo.HandlerFunc {
 func keyless(path string) bool {
 	switch path {
 	case "/auth/v1/verify", "/auth/v1/callback", "/auth/v1/authorize", "/auth/v1/health",
-		"/auth/v1/.well-known/jwks.json", "/auth/v1/.well-known/openid-configuration":
+		"/auth/v1/.well-known/jwks.json", "/auth/v1/.well-known/openid-configuration",
+		"/auth/v1/.well-known/oauth-authorization-server", "/auth/v1/oauth/authorize", "/auth/v1/oauth/token",
+		"/auth/v1/oauth/userinfo", "/auth/v1/oauth/clients/register":
 		return true
 	}
 	return false

@@ -60,6 +60,7 @@ type Settings struct {
 	PublicURL    string      `flag:"public-url" help:"URL that clients reach this server by, for the issuer of tokens; empty: http://<listen>"`
 
 	AccountSettings
+	OAuthSettings
 
 	BodyLimit       Bytes         `flag:"body-limit" default:"50MiB" help:"largest request body"`
 	BodyMemory      Bytes         `flag:"body-memory" default:"512MiB" help:"most memory for request bodies being read at once; beyond it requests are answered 503"`

@@ -20,7 +20,7 @@ func rotate(t *testing.T, s *apitest.Server, vault *seal.Vault, algorithm string
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := auth.PromoteSigningKey(t.Context(), s.Database.Pool); err != nil {
+	if _, err := auth.PromoteSigningKey(t.Context(), s.Database.Pool, 0); err != nil {
 		t.Fatal(err)
 	}
 	return id

@@ -24,7 +24,7 @@ func UnknownVariables(environment []string) []string {
 	for _, variable := range environment {
 		name, value, _ := strings.Cut(variable, "=")
 		rest, ours := strings.CutPrefix(name, variablePrefix)
-		if !ours || value == "" || known[rest] {
+		if !ours || value == "" || known[rest] || isOAuthVariable(name) {
 			continue
 		}
 		note := name + " is no setting"

@@ -30,6 +30,11 @@ type UserChange struct {
 	Phone           string
 	Password        Secret
 	CurrentPassword Secret
+	// Nonce is what Reauthenticate has sent.
+	Nonce Secret
+	// Channel is how a code for a new number is texted: sms or whatsapp; empty is sms.
+	Channel string
+	Return
 	// Data is merged into the user's metadata; null deletes a name.
 	Data json.RawMessage
 	// AppMetadata is not the user's to change; it is here to be refused.
@@ -85,48 +90,83 @@ func (s *Service) updateUser(ctx context.Context, caller Caller, p *Principal, i
 	if err != nil {
 		return nil, err
 	}
+	if refusal := u.mayChangeCredentials(in); refusal != nil {
+		return nil, refusal
+	}
 	if len(in.AppMetadata) > 0 && string(in.AppMetadata) != "null" {
 		return nil, deny(CodeNotAdmin, "Updating app_metadata requires admin privileges")
-	}
-	if in.Phone != "" && in.Phone != u.Phone {
-		return nil, refuse(CodePhoneProviderDisabled, "Phone numbers cannot be changed: the phone provider is disabled")
 	}
 	data, refusal := readMetadata("data", in.Data, maxUserMetadata)
 	if refusal != nil {
 		return nil, refusal
 	}
-	email, refusal := s.newEmail(u, in.Email)
+	email, phone, refusal := s.newAddresses(u, in)
 	if refusal != nil {
 		return nil, refusal
 	}
-	if (email != nil || in.Password != "") && level == "aal1" && u.hasVerifiedFactor() {
+	back, refusal := s.readReturn(in.Return)
+	if refusal != nil {
+		return nil, refusal
+	}
+	if (email != nil || phone != nil || in.Password != "") && level == "aal1" && u.hasVerifiedFactor() {
 		return nil, &Error{
 			Code:    CodeInsufficientAAL,
 			Message: "AAL2 session is required to update email or password when MFA is enabled.",
 		}
 	}
+	if u.Anonymous && in.Password != "" && email == nil && phone == nil {
+		return nil, refuse(CodeValidationFailed, "Updating password of an anonymous user without an email or phone is not allowed")
+	}
+	nonce := Secret("")
+	if needed, err := s.needsNonce(ctx, caller, p, in); err != nil {
+		return nil, err
+	} else if needed {
+		nonce = in.Nonce
+	}
 	hash, err := s.newPassword(ctx, caller, u, in)
 	if err != nil {
 		return nil, err
 	}
-	return s.writeChange(ctx, p, change{hash: hash, email: email, confirm: email != nil, user: data, at: now()})
+	c := change{hash: hash, user: data, at: now()}
+	var waiting []string
+	for _, address := range []*string{email, phone} {
+		switch {
+		case address == nil:
+		case !s.autoconfirms(*address):
+			if err := s.mayMove(ctx, caller, u, *address); err != nil {
+				return nil, err
+			}
+			waiting = append(waiting, *address)
+		case isPhone(*address):
+			c.phone, c.confirmPhone = address, true
+		default:
+			c.email, c.confirm = address, true
+		}
+	}
+	return s.writeChange(ctx, p, c, nonce, moves{addresses: waiting, channel: in.Channel, back: back})
 }
 
-// newEmail gives the address that the account shall have; nil is no change.
-func (s *Service) newEmail(u *User, text string) (*string, *Error) {
-	if text == "" {
-		return nil, nil
+// newAddresses gives the addresses that the account shall have; nil is no change.
+func (s *Service) newAddresses(u *User, in UserChange) (email, phone *string, refusal *Error) {
+	if in.Email != "" {
+		address, refusal := normalizeEmail(in.Email)
+		if refusal != nil {
+			return nil, nil, refusal
+		}
+		if address != u.Email {
+			email = &address
+		}
 	}
-	email, refusal := normalizeEmail(text)
-	switch {
-	case refusal != nil:
-		return nil, refusal
-	case email == u.Email:
-		return nil, nil
-	case !s.options.Autoconfirm:
-		return nil, refuse(CodeFeatureDisabled, "Changing the email address needs its confirmation by mail, which is not available on this server")
+	if in.Phone != "" {
+		number, refusal := s.phoneOf(in.Phone, in.Channel)
+		if refusal != nil {
+			return nil, nil, refusal
+		}
+		if number != u.Phone {
+			phone = &number
+		}
 	}
-	return &email, nil
+	return email, phone, nil
 }
 
 // newPassword judges and hashes the password that the account shall have; nil is no change.
@@ -173,7 +213,7 @@ func (s *Service) newPassword(ctx context.Context, caller Caller, u *User, in Us
 // writeChange makes a change of the account behind a token, if the token is still good. A password takes its time to
 // be hashed; a session that was ended meanwhile, by the owner who throws a thief out say, must not finish what it
 // began. So the account is locked before it is looked at again: what others changed is then there to be seen.
-func (s *Service) writeChange(ctx context.Context, p *Principal, c change) (*User, error) {
+func (s *Service) writeChange(ctx context.Context, p *Principal, c change, nonce Secret, m moves) (*User, error) {
 	var u *User
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		l := &lookup{principal: p}
@@ -186,12 +226,24 @@ func (s *Service) writeChange(ctx context.Context, p *Principal, c change) (*Use
 		if len(c.user) > 0 && c.user.merged(l.user.UserMetadata) > maxUserMetadata {
 			return tooLarge("user_metadata", maxUserMetadata)
 		}
+		if nonce != "" {
+			if err := s.useNonce(ctx, tx, l.user, nonce); err != nil {
+				return err
+			}
+		}
 		batch := &pgx.Batch{}
 		if err := c.queue(batch, p.UserID); err != nil {
 			return err
 		}
 		if c.hash != nil {
 			batch.Queue(endOtherSessions, p.UserID, p.SessionID)
+		}
+		if err := s.tell(batch, l.user, c); err != nil {
+			return err
+		}
+		// After the change, which makes void what was sent before it.
+		if err := s.queueMoves(batch, l.user, m, c.at); err != nil {
+			return err
 		}
 		var err error
 		u, err = writeAndRead(ctx, tx, batch, p.UserID, userOfTokenGone())

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // AdminUser is what an administrator says about an account. Nil fields change nothing.
@@ -17,6 +18,7 @@ type AdminUser struct {
 	Password     *Secret
 	PasswordHash *Secret
 	EmailConfirm *bool
+	PhoneConfirm *bool
 	UserMetadata json.RawMessage
 	AppMetadata  json.RawMessage
 	Role         *string
@@ -69,6 +71,10 @@ sessions as (
 ),
 factors as (
     delete from auth.mfa_factors
+    where user_id in (select id from gone)
+),
+passkeys as (
+    delete from auth.webauthn_credentials
     where user_id in (select id from gone)
 ),
 links as (
@@ -127,11 +133,17 @@ func (s *Service) AdminDeleteUser(ctx context.Context, caller Caller, id uuid.UU
 }
 
 func (s *Service) adminDelete(ctx context.Context, id uuid.UUID, soft bool) error {
-	statement, parameters := adminDelete, []any{id}
+	batch := &pgx.Batch{}
+	var tag pgconn.CommandTag
+	count := func(ended pgconn.CommandTag) error { tag = ended; return nil }
 	if soft {
-		statement, parameters = adminSoftDelete, []any{id, now()}
+		// A session that is being opened is seen by what follows the lock, and not by what began before it.
+		batch.Queue(lockUser, id)
+		batch.Queue(adminSoftDelete, id, now()).Exec(count)
+	} else {
+		batch.Queue(adminDelete, id).Exec(count)
 	}
-	tag, err := s.pool.Exec(ctx, statement, parameters...)
+	err := s.send(ctx, batch)
 	switch {
 	case err != nil:
 		return saveFailed("Database error deleting user", err)

@@ -19,18 +19,21 @@ with signed as (
     insert into auth.users (
         instance_id, id, aud, role, email, encrypted_password, email_confirmed_at,
         confirmation_token, recovery_token, email_change_token_new, email_change,
-        raw_app_meta_data, raw_user_meta_data, created_at, updated_at, banned_until
+        raw_app_meta_data, raw_user_meta_data, created_at, updated_at, banned_until,
+        phone, phone_confirmed_at
     )
     values (
         '00000000-0000-0000-0000-000000000000', $1, $2, $3, $4, $5, $6,
         '', '', '', '',
-        $7, $8, $9, $9, $10
+        $7, $8, $9, $9, $10,
+        $12, $13
     )
     returning id
 )
 insert into auth.identities (id, provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
-select gen_random_uuid(), id::text, id, $11, 'email', $9, $9, $9
-from signed`
+select gen_random_uuid(), signed.id::text, signed.id, known.data, known.provider, $9, $9, $9
+from signed, (values ('email', $11::jsonb), ('phone', $14::jsonb)) as known (provider, data)
+where known.data is not null`
 
 // maxName is the length of the columns for an account's role and audience.
 const maxName = 255
@@ -47,18 +50,12 @@ func (s *Service) AdminCreateUser(ctx context.Context, caller Caller, in AdminUs
 }
 
 func (s *Service) adminCreate(ctx context.Context, in AdminUser) (*User, error) {
+	email, phone, refusal := in.addresses()
 	switch {
-	case in.Email == nil || *in.Email == "":
-		if in.Phone != nil && *in.Phone != "" {
-			return nil, refuse(CodePhoneProviderDisabled, "Accounts by phone number are not available on this server")
-		}
-		return nil, refuse(CodeValidationFailed, "Cannot create a user without either an email or phone")
-	case in.Phone != nil && *in.Phone != "":
-		return nil, refuse(CodePhoneProviderDisabled, "Phone numbers are not available on this server")
-	}
-	email, refusal := normalizeEmail(*in.Email)
-	if refusal != nil {
+	case refusal != nil:
 		return nil, refusal
+	case email == nil && phone == nil:
+		return nil, refuse(CodeValidationFailed, "Cannot create a user without either an email or phone")
 	}
 	if refusal := in.checkNames(); refusal != nil {
 		return nil, refusal
@@ -84,12 +81,8 @@ func (s *Service) adminCreate(ctx context.Context, in AdminUser) (*User, error) 
 	if in.ID != nil {
 		id = *in.ID
 	}
-	confirmed := in.EmailConfirm != nil && *in.EmailConfirm
-	var confirmedAt *time.Time
-	if confirmed {
-		confirmedAt = &at
-	}
-	identity, err := emailMetadata(id, email, confirmed).text()
+	known := change{email: email, confirm: says(in.EmailConfirm), phone: phone, confirmPhone: says(in.PhoneConfirm)}
+	emailText, phoneText, err := known.identityTexts(id)
 	if err != nil {
 		return nil, err
 	}
@@ -97,14 +90,14 @@ func (s *Service) adminCreate(ctx context.Context, in AdminUser) (*User, error) 
 	if err != nil {
 		return nil, err
 	}
-	maps.Copy(app, appMetadata("email"))
+	maps.Copy(app, appMetadata(known.providers()...))
 	appText, err := app.text()
 	if err != nil {
 		return nil, err
 	}
 	batch := &pgx.Batch{}
-	batch.Queue(adminInsert, id, or(in.Audience, audience), or(in.Role, RoleAuthenticated), email, hash, confirmedAt,
-		appText, userText, at, bannedUntil, identity)
+	batch.Queue(adminInsert, id, or(in.Audience, audience), or(in.Role, RoleAuthenticated), email, hash, when(email != nil && known.confirm, at),
+		appText, userText, at, bannedUntil, emailText, phone, when(phone != nil && known.confirmPhone, at), phoneText)
 	u, err := writeAndRead(ctx, s.pool, batch, id, userNotFound())
 	if isUniqueViolation(err, "users_pkey") {
 		return nil, refuse(CodeUserAlreadyExists, "A user with this id already exists")
@@ -117,6 +110,36 @@ func or(text *string, otherwise string) string {
 		return otherwise
 	}
 	return *text
+}
+
+// says tells whether an administrator says yes.
+func says(answer *bool) bool { return answer != nil && *answer }
+
+// when is a time if something is so, else NULL.
+func when(so bool, at time.Time) *time.Time {
+	if !so {
+		return nil
+	}
+	return &at
+}
+
+// addresses reads the addresses that an account is to have; nil is none.
+func (in AdminUser) addresses() (email, phone *string, refusal *Error) {
+	if in.Email != nil && *in.Email != "" {
+		address, refusal := normalizeEmail(*in.Email)
+		if refusal != nil {
+			return nil, nil, refusal
+		}
+		email = &address
+	}
+	if in.Phone != nil && *in.Phone != "" {
+		number, refusal := normalizePhone(*in.Phone)
+		if refusal != nil {
+			return nil, nil, refusal
+		}
+		phone = &number
+	}
+	return email, phone, nil
 }
 
 // checkNames refuses names that no account can have.

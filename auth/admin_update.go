@@ -27,9 +27,6 @@ func (s *Service) adminUpdate(ctx context.Context, id uuid.UUID, in AdminUser) (
 	if current.DeletedAt != nil {
 		return nil, userNotFound()
 	}
-	if in.Phone != nil && *in.Phone != "" && *in.Phone != current.Phone {
-		return nil, refuse(CodePhoneProviderDisabled, "Phone numbers are not available on this server")
-	}
 	c, refusal := in.change(current, now())
 	if refusal != nil {
 		return nil, refusal
@@ -68,16 +65,17 @@ func (in AdminUser) change(current *User, at time.Time) (c change, refusal *Erro
 	if c.ban, c.bannedUntil, refusal = ban(in.BanDuration, at); refusal != nil {
 		return c, refusal
 	}
-	c.confirm = in.EmailConfirm != nil && *in.EmailConfirm && current.EmailConfirmedAt == nil
-	if in.Email == nil || *in.Email == "" {
-		return c, nil
-	}
-	email, refusal := normalizeEmail(*in.Email)
+	c.confirm = says(in.EmailConfirm) && current.EmailConfirmedAt == nil
+	c.confirmPhone = says(in.PhoneConfirm) && current.PhoneConfirmedAt == nil
+	email, phone, refusal := in.addresses()
 	if refusal != nil {
 		return c, refusal
 	}
-	if email != current.Email {
-		c.email, c.confirm = &email, in.EmailConfirm == nil || *in.EmailConfirm
+	if email != nil && *email != current.Email {
+		c.email, c.confirm = email, in.EmailConfirm == nil || *in.EmailConfirm
+	}
+	if phone != nil && *phone != current.Phone {
+		c.phone, c.confirmPhone = phone, in.PhoneConfirm == nil || *in.PhoneConfirm
 	}
 	return c, nil
 }

@@ -72,15 +72,27 @@ limit 1`
 
 	// The texts are compared by their hashes: the time that it takes tells nothing about them.
 	takeCode = `
-delete from auth.flow_state
-where auth_code = $1
-and user_id is not null
-and auth_code_issued_at > clock_timestamp() - $4::interval
-and case code_challenge_method
-    when 's256' then sha256(convert_to(code_challenge, 'UTF8')) = sha256(convert_to($2, 'UTF8'))
-    when 'plain' then sha256(convert_to(code_challenge, 'UTF8')) = sha256(convert_to($3, 'UTF8'))
-    end
-returning user_id, authentication_method`
+with taken as (
+    delete from auth.flow_state
+    where auth_code = $1
+    and user_id is not null
+    and auth_code_issued_at > clock_timestamp() - $4::interval
+    and case code_challenge_method
+        when 's256' then sha256(convert_to(code_challenge, 'UTF8')) = sha256(convert_to($2, 'UTF8'))
+        when 'plain' then sha256(convert_to(code_challenge, 'UTF8')) = sha256(convert_to($3, 'UTF8'))
+        end
+    returning id, user_id, authentication_method, provider_access_token, provider_refresh_token
+),
+pending as (
+    delete from basalt.pending_identities p
+    using taken
+    where p.flow_id = taken.id
+    returning p.provider, p.subject, p.email, p.verified, p.data
+)
+select taken.id, taken.user_id, taken.authentication_method, taken.provider_access_token, taken.provider_refresh_token,
+    coalesce(pending.provider, ''), coalesce(pending.subject, ''), coalesce(pending.email, ''), coalesce(pending.verified, false), pending.data
+from taken
+left join pending on true`
 
 	keepExchanged = `
 insert into basalt.exchanged_codes (code_hash, session_id)
@@ -201,12 +213,20 @@ func (s *Service) exchangeCode(ctx context.Context, caller Caller, code, verifie
 		return nil, uuid.Nil, s.notTaken(ctx, caller, hash)
 	}
 	var session *Session
-	var user uuid.UUID
-	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+	var id, user uuid.UUID
+	var access, refresh *string
+	err = s.again(ctx, func(tx pgx.Tx) error {
 		var method string
-		err := tx.QueryRow(ctx, takeCode, hash, challengeOf(verifier), verifier.Reveal(), codeLife).Scan(&user, &method)
+		var v visitor
+		err := tx.QueryRow(ctx, takeCode, hash, challengeOf(verifier), verifier.Reveal(), codeLife).Scan(
+			&id, &user, &method, &access, &refresh, &v.provider, &v.subject, &v.email, &v.verified, &v.data)
 		if err != nil {
 			return err
+		}
+		if v.provider != "" {
+			if _, err := s.accountOf(ctx, tx, v, &settlement{linkTo: user}); err != nil {
+				return err
+			}
 		}
 		if session, err = s.open(ctx, tx, caller, user, method); err != nil {
 			return err
@@ -222,7 +242,14 @@ func (s *Service) exchangeCode(ctx context.Context, caller Caller, code, verifie
 	if err != nil {
 		return nil, user, saveFailed("Database error granting user", err)
 	}
-	return session, user, nil
+	if err := s.complete(ctx, caller, session); err != nil {
+		return nil, user, err
+	}
+	if session.ProviderToken, err = s.unsealProviderToken(ctx, access, id, "provider_access_token"); err != nil {
+		return nil, user, err
+	}
+	session.ProviderRefreshToken, err = s.unsealProviderToken(ctx, refresh, id, "provider_refresh_token")
+	return session, user, err
 }
 
 // notTaken is why a code gave no session.

@@ -83,7 +83,7 @@ func TestASigningKeyIsPublishedThenSignsThenVerifiesThenIsRefused(t *testing.T) 
 		if public := a.Keys().Signing.Public(); before == algorithm || len(public) != len(all)+1 {
 			t.Errorf("a standby key signs, or is not published: %s, %v", before, public)
 		}
-		if promoted, err := PromoteSigningKey(t.Context(), db.Pool); err != nil || promoted != id {
+		if promoted, err := PromoteSigningKey(t.Context(), db.Pool, 0); err != nil || promoted != id {
 			t.Fatalf("promoted %q, %v", promoted, err)
 		}
 		a.look(t)
@@ -93,7 +93,7 @@ func TestASigningKeyIsPublishedThenSignsThenVerifiesThenIsRefused(t *testing.T) 
 		}
 		all[id] = raw
 	}
-	if _, err := PromoteSigningKey(t.Context(), db.Pool); !errors.Is(err, ErrNoStandby) {
+	if _, err := PromoteSigningKey(t.Context(), db.Pool, 0); !errors.Is(err, ErrNoStandby) {
 		t.Errorf("promoting nothing: %v", err)
 	}
 	// The other process has not looked since its start: tokens of new keys make it look, once a second.
@@ -145,7 +145,7 @@ func TestKeysOfTheOperatorSignAndThoseOfTheDatabaseGoOnToVerify(t *testing.T) {
 	if _, err := AddSigningKey(t.Context(), db.Pool, vaultOf(db), "ES256"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := PromoteSigningKey(t.Context(), db.Pool); err != nil {
+	if _, err := PromoteSigningKey(t.Context(), db.Pool, 0); err != nil {
 		t.Fatal(err)
 	}
 	older, _ := newProcess(t, db).sign(t)
@@ -175,7 +175,7 @@ func TestManyWhoPromoteOrAddAtOnceLeaveOneCurrentKey(t *testing.T) {
 			if _, err := AddSigningKey(t.Context(), db.Pool, vaultOf(db), "EdDSA"); err != nil && !errors.Is(err, ErrStandbyThere) {
 				t.Error(err)
 			}
-			if _, err := PromoteSigningKey(t.Context(), db.Pool); err != nil && !errors.Is(err, ErrNoStandby) {
+			if _, err := PromoteSigningKey(t.Context(), db.Pool, 0); err != nil && !errors.Is(err, ErrNoStandby) {
 				t.Error(err)
 			}
 		})
@@ -226,7 +226,7 @@ func TestAProcessServesOnWhileTheKeysCannotBeRead(t *testing.T) {
 	if _, err := AddSigningKey(t.Context(), db.Pool, vaultOf(db), "ES256"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := PromoteSigningKey(t.Context(), db.Pool); err != nil {
+	if _, err := PromoteSigningKey(t.Context(), db.Pool, 0); err != nil {
 		t.Fatal(err)
 	}
 	p := newProcess(t, db)
@@ -254,5 +254,18 @@ func TestNoPrivateHalfIsReadableInTheDatabase(t *testing.T) {
 	}
 	if strings.Contains(public, `"d"`) || seal.IsClear(private) {
 		t.Errorf("%s, %s", public, private)
+	}
+}
+
+func TestAHookCannotMakeAUsersTokenOfAClients(t *testing.T) {
+	held := grant{standing: standing{client: uuid.New()}}
+	own := `{"client_id":"` + held.client.String() + `"}`
+	for claims, kept := range map[string]bool{own: true, `{}`: false, `{"client_id":null}`: false, `{"client_id":""}`: false, `{"client_id":"` + uuid.NewString() + `"}`: false, `{"client_id":7}`: false} {
+		if err := held.keepsClient(json.RawMessage(claims)); (err == nil) != kept {
+			t.Errorf("%s: %v", claims, err)
+		}
+	}
+	if err := (grant{}).keepsClient(json.RawMessage(`{}`)); err != nil {
+		t.Errorf("a user's own: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,6 +18,7 @@ import (
 // Refusals of changes of the signing keys.
 var (
 	ErrStandbyThere = errors.New("there is a standby key already: promote or revoke it first")
+	ErrStandbyYoung = errors.New("the standby key has not been published for ten minutes: others may keep copies of the keys without it; wait, or say --now")
 	ErrNoStandby    = errors.New("there is no standby key to promote: add one first")
 	ErrKeyInUse     = errors.New("the key is current: promote another first")
 	ErrNoSuchKey    = errors.New("there is no such key")
@@ -27,12 +29,10 @@ const (
 insert into basalt.signing_keys (id, algorithm, state, public_key, private_key)
 values ($1, $2, 'standby', $3, $4)`
 
-	// Two who promote at once wait for each other at the rows; the second finds no standby key.
+	// Of those who change the keys one goes after the other: two who promote at once would wait for each other at the
+	// rows and at their unique index.
 	lockSigningKeys = `
-select id
-from basalt.signing_keys
-order by id
-for update`
+select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('basalt.signing_keys'))`
 
 	retireCurrent = `
 update basalt.signing_keys
@@ -43,6 +43,7 @@ and exists (
     select
     from basalt.signing_keys
     where state = 'standby'
+    and created_at <= clock_timestamp() - $1::interval
 )`
 
 	promoteStandby = `
@@ -50,6 +51,7 @@ update basalt.signing_keys
 set state = 'current',
     changed_at = now()
 where state = 'standby'
+and created_at <= clock_timestamp() - $1::interval
 returning id`
 
 	revokeSigningKey = `
@@ -102,6 +104,7 @@ func AddSigningKey(ctx context.Context, db limit.Sender, vault *seal.Vault, algo
 		return "", fmt.Errorf("seal the signing key: %w", err)
 	}
 	batch := &pgx.Batch{}
+	batch.Queue(lockSigningKeys)
 	batch.Queue(addSigningKey, p.ID, algorithm, p.JWK(), sealed)
 	err = db.SendBatch(ctx, batch).Close()
 	switch {
@@ -113,22 +116,38 @@ func AddSigningKey(ctx context.Context, db limit.Sender, vault *seal.Vault, algo
 	return p.ID, nil
 }
 
+// JWKSLife is how long others may keep a copy of the published keys. A standby key should have been published as long
+// before it signs.
+const JWKSLife = 10 * time.Minute
+
 // PromoteSigningKey lets the standby key sign from now on; the one that did goes on to verify. It gives the new current
-// key's id, or ErrNoStandby.
-func PromoteSigningKey(ctx context.Context, db limit.Sender) (string, error) {
+// key's id, or ErrNoStandby, or ErrStandbyYoung when the key has not been published for the given time.
+func PromoteSigningKey(ctx context.Context, db limit.Sender, published time.Duration) (string, error) {
 	var id string
 	batch := &pgx.Batch{}
 	batch.Queue(lockSigningKeys)
-	batch.Queue(retireCurrent)
-	batch.Queue(promoteStandby).QueryRow(func(found pgx.Row) error { return found.Scan(&id) })
+	batch.Queue(retireCurrent, published)
+	batch.Queue(promoteStandby, published).QueryRow(func(found pgx.Row) error { return found.Scan(&id) })
 	err := db.SendBatch(ctx, batch).Close()
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return "", ErrNoStandby
+		return "", notPromoted(ctx, db)
 	case err != nil:
 		return "", fmt.Errorf("promote the signing key: %w", err)
 	}
 	return id, nil
+}
+
+// notPromoted is why there was no key to promote.
+func notPromoted(ctx context.Context, db limit.Sender) error {
+	known, err := ListSigningKeys(ctx, db)
+	switch {
+	case err != nil:
+		return err
+	case slices.ContainsFunc(known, func(key KeyInfo) bool { return key.State == token.StateStandby }):
+		return ErrStandbyYoung
+	}
+	return ErrNoStandby
 }
 
 // RevokeSigningKey forgets a key that does not sign: what it has signed is refused from now on, by all processes within
@@ -136,6 +155,7 @@ func PromoteSigningKey(ctx context.Context, db limit.Sender) (string, error) {
 func RevokeSigningKey(ctx context.Context, db limit.Sender, id string) error {
 	revoked := false
 	batch := &pgx.Batch{}
+	batch.Queue(lockSigningKeys)
 	batch.Queue(revokeSigningKey, id).Exec(func(tag pgconn.CommandTag) error {
 		revoked = tag.RowsAffected() == 1
 		return nil

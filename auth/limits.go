@@ -47,9 +47,45 @@ func exchangeRule() limit.Rule {
 	return limit.Rule{Name: "exchange", Max: 150, Window: 5 * time.Minute}
 }
 
-// mailRule is for mails to one address.
-func mailRule() limit.Rule {
-	return limit.Rule{Name: "mail", Max: 1, Window: time.Minute}
+// authorizeRule is for sign-ins at other servers that are begun.
+func authorizeRule() limit.Rule {
+	return limit.Rule{Name: "authorize", Max: 150, Window: 5 * time.Minute}
+}
+
+// askRule is for requests of links and codes.
+func askRule() limit.Rule {
+	return limit.Rule{Name: "ask", Max: 30, Window: 5 * time.Minute}
+}
+
+// verifyRule is for links and codes that are brought back.
+func verifyRule() limit.Rule {
+	return limit.Rule{Name: "verify", Max: 30, Window: 5 * time.Minute}
+}
+
+// codeRule is for codes that are tried at one address from one network, codeSiegeRule for those from everywhere. As
+// with passwords, a siege does not bind networks in which the account has a session. Both together let somebody who
+// guesses at codes of six digits all day succeed once in a thousand days.
+func codeRule() limit.Rule {
+	return limit.Rule{Name: "code", Max: 5, Window: 15 * time.Minute}
+}
+
+func codeSiegeRule() limit.Rule {
+	return limit.Rule{Name: "code_siege", Max: 5, Window: 15 * time.Minute}
+}
+
+// passkeyRule is for challenges that passkeys sign: from one network to sign in, of one account to be registered.
+func passkeyRule() limit.Rule {
+	return limit.Rule{Name: "passkey", Max: 30, Window: 5 * time.Minute}
+}
+
+// ssoRule is for sign-ins that are begun with an identity provider.
+func ssoRule() limit.Rule {
+	return limit.Rule{Name: "sso", Max: 30, Window: 5 * time.Minute}
+}
+
+// assertionRule is for answers of identity providers. A large office may have one address.
+func assertionRule() limit.Rule {
+	return limit.Rule{Name: "assertion", Max: 150, Window: 5 * time.Minute}
 }
 
 // count adds hits to a batch, but for callers that are never limited.

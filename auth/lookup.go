@@ -162,13 +162,9 @@ func (ls *lookups) fly(ctx context.Context, leader *lookup) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookupPatience)
 	defer cancel()
-	statement := userOfToken
-	if ls.limits != nil {
-		statement = userOfLimitedToken
-	}
 	batch := &pgx.Batch{}
 	for _, l := range together {
-		batch.Queue(statement, append([]any{[16]byte(l.principal.UserID), [16]byte(l.principal.SessionID)}, ls.limits...)...)
+		ls.ask(batch, l.principal)
 	}
 	results := ls.pool.SendBatch(ctx, batch)
 	defer results.Close()
@@ -177,6 +173,15 @@ func (ls *lookups) fly(ctx context.Context, leader *lookup) {
 		l.err = l.scan(results.QueryRow())
 		close(l.done)
 	}
+}
+
+// ask adds the question for the account behind a token to a batch. Flows that ask in a batch of their own scan the answer.
+func (ls *lookups) ask(batch *pgx.Batch, p *Principal) *pgx.QueuedQuery {
+	statement := userOfToken
+	if ls.limits != nil {
+		statement = userOfLimitedToken
+	}
+	return batch.Queue(statement, append([]any{[16]byte(p.UserID), [16]byte(p.SessionID)}, ls.limits...)...)
 }
 
 // scan reads a row of userOfToken.

@@ -1,14 +1,7 @@
 package auth
 
 import (
-	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
-	"net/url"
 	"slices"
 	"time"
 
@@ -153,44 +146,4 @@ func (s *Service) notify(batch *pgx.Batch, m Mail) error {
 		return nil
 	}
 	return s.queueMail(batch, m)
-}
-
-// mail sends a message that belongs to no other change.
-func (s *Service) mail(ctx context.Context, m Mail) error {
-	batch := &pgx.Batch{}
-	if err := s.queueMail(batch, m); err != nil {
-		return err
-	}
-	if batch.Len() == 0 {
-		return nil
-	}
-	if err := s.send(ctx, batch); err != nil {
-		return saveFailed("Error sending confirmation email", err)
-	}
-	return nil
-}
-
-// linkToken is the secret part of a link; the database holds its hash only.
-type linkToken struct {
-	text Secret
-	hash string
-}
-
-func newLinkToken() (linkToken, error) {
-	random := make([]byte, 32)
-	if _, err := rand.Read(random); err != nil {
-		return linkToken{}, fmt.Errorf("link token: %w", err)
-	}
-	text := base64.RawURLEncoding.EncodeToString(random)
-	digest := sha256.Sum256([]byte(text))
-	return linkToken{text: Secret(text), hash: hex.EncodeToString(digest[:])}, nil
-}
-
-// link is where a mail leads: built from the settings alone, never from a request.
-func (s *Service) link(kind MailKind, t linkToken) Secret {
-	query := url.Values{}
-	query.Set("token", t.text.Reveal())
-	query.Set("type", string(kind))
-	query.Set("redirect_to", s.options.SiteURL)
-	return Secret(s.options.Issuer + "/verify?" + query.Encode())
 }

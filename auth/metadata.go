@@ -141,10 +141,10 @@ func codeUnit(text json.RawMessage, at int) (rune, bool) {
 	return rune(unit), err == nil
 }
 
-// appMetadata says by which provider an account came, and by which it is known.
-func appMetadata(provider string) metadata {
-	name := json.RawMessage(strconv.Quote(provider))
-	return metadata{"provider": name, "providers": json.RawMessage("[" + string(name) + "]")}
+// appMetadata says by which provider an account came, the first, and by which it is known.
+func appMetadata(providers ...string) metadata {
+	names, _ := json.Marshal(providers) // strings are never refused
+	return metadata{"provider": json.RawMessage(strconv.Quote(providers[0])), "providers": names}
 }
 
 // emailMetadata is what the server knows about an account with an e-mail address.

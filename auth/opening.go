@@ -29,7 +29,7 @@ select` + userColumns + `
 from signed u`
 
 // open writes a session for an account whose user has proved by a method who they are. It can be part of a
-// transaction, which then has to commit before the session is given away.
+// transaction, which then has to commit before the session is made complete and given away.
 func (s *Service) open(ctx context.Context, db limit.Sender, caller Caller, id uuid.UUID, method string) (*Session, error) {
 	o, err := newOpening(method, now())
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Service) open(ctx context.Context, db limit.Sender, caller Caller, id u
 	case err != nil:
 		return nil, saveFailed("Database error granting user", err)
 	}
-	return s.session(o, u)
+	return s.session(ctx, db, caller, o, u)
 }
 
 // notOpened is why an account gets no session.
@@ -112,10 +112,17 @@ func (o opening) parameters(caller Caller) []any {
 }
 
 // session signs the tokens of a session that has been written.
-func (s *Service) session(o opening, u *User) (*Session, error) {
-	return s.issue(u, o.refresh, standing{
-		sessionID: o.id,
-		level:     "aal1",
-		methods:   []methodClaim{{Method: o.method, Timestamp: o.at.Unix()}},
-	}, o.at)
+func (s *Service) session(ctx context.Context, db limit.Sender, caller Caller, o opening, u *User) (*Session, error) {
+	session, err := s.issue(ctx, db, caller, grant{
+		user: u, refresh: o.refresh, method: o.method, at: o.at,
+		standing: standing{
+			sessionID: o.id,
+			level:     "aal1",
+			methods:   []methodClaim{{Method: o.method, Timestamp: o.at.Unix()}},
+		},
+	})
+	if _, within := db.(pgx.Tx); err != nil && !within {
+		return nil, s.abandon(ctx, o.id, err)
+	}
+	return session, err
 }

@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -156,21 +157,30 @@ func (s *Service) refresh(ctx context.Context, caller Caller, refresh Secret, cl
 			if refusal != nil {
 				return nil, id, refusal
 			}
-			session, err := s.issue(p.user, next, p.standing, now())
+			session, err := s.issue(ctx, s.pool, caller, p.grant(next, now()))
 			return session, id, err
 		}
 		at := now()
 		next := s.successor(refresh)
+		// What a hook says to the new access token must be known before the old refresh token is used up.
+		session, err := s.issue(ctx, s.pool, caller, p.grant(next, at))
+		if err != nil {
+			return nil, id, err
+		}
 		tag, err := s.pool.Exec(ctx, rotate, p.sessionID, p.stored, storedToken(next), at, caller.agent(), caller.ip())
 		if err != nil {
 			return nil, id, saveFailed("Database error granting user", err)
 		}
 		if tag.RowsAffected() == 1 {
-			session, err := s.issue(p.user, next, p.standing, at)
-			return session, id, err
+			return session, id, nil
 		}
 	}
 	return nil, uuid.Nil, refuse(CodeConflict, "Too many refreshes of one session at once, try again")
+}
+
+// grant is what a refresh gives: how the user proved who they are stays as it was.
+func (p *presented) grant(next Secret, at time.Time) grant {
+	return grant{user: p.user, refresh: next, standing: p.standing, method: methodRefresh, at: at}
 }
 
 // present finds a refresh token.
@@ -182,13 +192,7 @@ func (s *Service) present(ctx context.Context, refresh Secret) (*presented, erro
 		p.late = r.flag()
 		p.sessionID, p.level, p.client, p.scopes = r.id(), r.text(), r.id(), r.text()
 		p.over, p.head = r.text(), r.text()
-		r.records(func(r *row) {
-			method := methodClaim{Method: r.text()}
-			if at := r.time(); at != nil {
-				method.Timestamp = at.Unix()
-			}
-			p.methods = append(p.methods, method)
-		})
+		p.methods = r.methods()
 	}))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, refreshTokenNotFound()

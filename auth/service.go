@@ -17,8 +17,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"basalt/auth/limit"
+	"basalt/auth/outgoing"
 	"basalt/auth/password"
 	"basalt/auth/seal"
+	"basalt/auth/sso"
 	"basalt/auth/token"
 )
 
@@ -49,14 +51,34 @@ type Options struct {
 	TokenLife time.Duration
 	// ReuseInterval is how long a used refresh token still gives its successor; 0 is ten seconds.
 	ReuseInterval time.Duration
+	// Factors are the kinds of second factors that may be enrolled and verified; nil are DefaultFactors.
+	Factors []string
 	// EncryptionKeys are the master keys of secrets at rest; nil derives one from the JWT secret.
 	EncryptionKeys seal.Masters
+	// Providers are the settings of sign-ins at other servers.
+	Providers ProviderOptions
+	// Links are the settings of what is mailed and texted to prove who reads it.
+	Links LinkOptions
 	// Sessions are how long sessions last; the zero value lets them last until they are ended.
 	Sessions SessionLimits
+	// OAuthServer lets third parties have this project's users sign in at them.
+	OAuthServer OAuthServer
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
+	// Passkeys lets users sign in with passkeys.
+	Passkeys bool
+	// MaxPasskeys is how many an account may have; 0 is ten.
+	MaxPasskeys int
+	// RelyingParty is who authenticators make key pairs for.
+	RelyingParty RelyingParty
+	// SSO is single sign-on.
+	SSO SSOOptions
 	// Outbound takes mails and text messages; nil sends none.
 	Outbound Outbound
+	// Captcha keeps machines out; the zero value asks for none.
+	Captcha Captcha
+	// Hooks are called in the flows.
+	Hooks Hooks
 	// SMSProvider is the name of who sends text messages; "" is nobody.
 	SMSProvider string
 	// Notify are the kinds of mails by which users are told of changes of their accounts.
@@ -77,6 +99,7 @@ const (
 type Service struct {
 	pool     *pgxpool.Pool
 	lookups  *lookups
+	customs  customs
 	keys     *Keys
 	options  Options
 	policy   *password.Policy
@@ -84,6 +107,9 @@ type Service struct {
 	dummy    string
 	limits   *limit.Limiter
 	chainKey []byte
+	hooks    hooks
+	linkKey  []byte
+	links    LinkOptions
 	vault    *seal.Vault
 	signer   atomic.Pointer[token.Signer]
 	signing  atomic.Pointer[SigningSet]
@@ -95,14 +121,26 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 	if o.Passwords == (password.Parameters{}) {
 		o.Passwords = password.Recommended()
 	}
+	if o.Providers.Client == nil {
+		o.Providers.Client = outgoing.New(outgoing.Options{})
+	}
 	if o.TokenLife <= 0 {
 		o.TokenLife = defaultTokenLife
 	}
 	if o.ReuseInterval <= 0 {
 		o.ReuseInterval = defaultReuseInterval
 	}
-	chain := hmac.New(sha256.New, []byte(keys.Secret.Reveal()))
-	chain.Write([]byte("basalt refresh token chain"))
+	if o.SSO.Client == nil {
+		o.SSO.Client = outgoing.New(outgoing.Options{MaxAnswer: sso.MaxMetadata, Timeout: MetadataPatience})
+	}
+	if o.Factors == nil {
+		o.Factors = DefaultFactors()
+	}
+	derived := func(purpose string) []byte {
+		key := hmac.New(sha256.New, []byte(keys.Secret.Reveal()))
+		key.Write([]byte(purpose))
+		return key.Sum(nil)
+	}
 	s := &Service{
 		pool:     pool,
 		lookups:  newLookups(pool).limited(o.Sessions),
@@ -112,13 +150,19 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		gate:     password.NewGate(o.Gate),
 		dummy:    o.Passwords.Dummy(),
 		limits:   &limit.Limiter{Off: o.LimitsOff},
-		chainKey: chain.Sum(nil),
+		hooks:    hooks{Hooks: o.Hooks},
+		chainKey: derived("basalt refresh token chain"),
+		linkKey:  derived("basalt one-time tokens"),
+		links:    o.Links.withDefaults(),
 		vault:    seal.NewVault(pool, encryptionKeys(o.EncryptionKeys, keys)),
 		log:      o.Log,
 	}
 	s.UseKeys(*keys)
 	return s
 }
+
+// Issuer is the public URL of the accounts API.
+func (s *Service) Issuer() string { return s.options.Issuer }
 
 // UseKeys has tokens signed with other keys from now on.
 func (s *Service) UseKeys(keys Keys) {
@@ -138,6 +182,13 @@ type Settings struct {
 	Autoconfirm   bool
 	Anonymous     bool
 	SMSProvider   string
+	Passkeys      bool
+	SAML          bool
+	Phone         bool
+	// PhoneAutoconfirm is Autoconfirm for telephone numbers.
+	PhoneAutoconfirm bool
+	// ConfirmPage tells whether a page stands between a link and what it does.
+	ConfirmPage bool
 }
 
 // Settings gives what clients may know.
@@ -147,6 +198,10 @@ func (s *Service) Settings() Settings {
 		Autoconfirm:   s.options.Autoconfirm,
 		Anonymous:     s.options.Anonymous,
 		SMSProvider:   s.options.SMSProvider,
+		Passkeys:      s.options.Passkeys,
+		SAML:          s.options.SSO.SAML != nil,
+		Phone:         s.links.Phone, PhoneAutoconfirm: s.links.PhoneAutoconfirm,
+		ConfirmPage: s.links.ConfirmPage,
 	}
 }
 

@@ -33,6 +33,9 @@ const (
 	// mostWatched bounds the sessions that are remembered in each shard.
 	mostWatched = 1024
 
+	// haveNotices makes the triggers that send them, unless they are there.
+	haveNotices = `select basalt.watch_sessions()`
+
 	// keepWatch lets the database send notices for the next time.
 	keepWatch = `
 insert into basalt.session_watch (until)
@@ -159,8 +162,10 @@ func (w *SessionWatch) listen(ctx context.Context) error {
 		return fmt.Errorf("connect: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(connecting))
-	if err := run(connecting, conn, `listen `+sessionChannel); err != nil {
-		return err
+	for _, statement := range []string{haveNotices, `listen ` + sessionChannel} {
+		if err := run(connecting, conn, statement); err != nil {
+			return err
+		}
 	}
 	for {
 		if err := w.beat(ctx, conn); err != nil {

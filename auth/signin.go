@@ -19,7 +19,17 @@ type Credentials struct {
 
 const (
 	// userToSignIn adds whether the account has a session in the caller's network place.
-	userToSignIn = `
+	userToSignIn = selectToSignIn + `
+where u.email = $1
+and not u.is_sso_user
+and u.deleted_at is null`
+
+	userToSignInByPhone = selectToSignIn + `
+where u.phone = $1
+and not u.is_sso_user
+and u.deleted_at is null`
+
+	selectToSignIn = `
 select` + userColumns + `,
     exists (
         select
@@ -27,10 +37,7 @@ select` + userColumns + `,
         where s.user_id = u.id
         and s.ip = $2
     )
-from auth.users u
-where u.email = $1
-and not u.is_sso_user
-and u.deleted_at is null`
+from auth.users u`
 
 	// signIn is the one update of an account that a sign-in makes. It checks once more what
 	// may have changed while the password was being hashed.
@@ -59,16 +66,9 @@ func (s *Service) SignIn(ctx context.Context, caller Caller, in Credentials) (*S
 }
 
 func (s *Service) signIn(ctx context.Context, caller Caller, in Credentials) (*Session, uuid.UUID, error) {
-	if in.Email == "" {
-		if in.Phone != "" {
-			return nil, uuid.Nil, refuse(CodePhoneProviderDisabled, "Phone logins are disabled")
-		}
-		return nil, uuid.Nil, refuse(CodeValidationFailed, "missing email or phone")
-	}
-	// An address that cannot be one is looked up all the same: it is nobody's.
-	email, refusal := normalizeEmail(in.Email)
+	email, refusal := s.addressToSignIn(in)
 	if refusal != nil {
-		email = ""
+		return nil, uuid.Nil, refusal
 	}
 	user, err := s.lookUp(ctx, caller, email)
 	if err != nil {
@@ -80,6 +80,9 @@ func (s *Service) signIn(ctx context.Context, caller Caller, in Credentials) (*S
 		stored, id = user.passwordHash.Reveal(), user.ID
 	}
 	ok, err := s.matches(ctx, stored, in.Password)
+	if err == nil {
+		err = s.passwordAttempted(ctx, caller, user, ok)
+	}
 	switch {
 	case err != nil:
 		return nil, id, err
@@ -87,8 +90,8 @@ func (s *Service) signIn(ctx context.Context, caller Caller, in Credentials) (*S
 		return nil, id, invalidCredentials()
 	case user.banned:
 		return nil, id, banned()
-	case user.EmailConfirmedAt == nil:
-		return nil, id, refuse(CodeEmailNotConfirmed, "Email not confirmed")
+	case !user.hasConfirmed(email):
+		return nil, id, notConfirmed(email)
 	}
 	var renewed *string
 	if s.options.Passwords.Outdated(stored) {
@@ -116,8 +119,39 @@ func (s *Service) signIn(ctx context.Context, caller Caller, in Credentials) (*S
 	if err != nil {
 		return nil, id, saveFailed("Database error granting user", err)
 	}
-	session, err := s.session(o, user)
+	session, err := s.session(ctx, s.pool, caller, o, user)
 	return session, id, err
+}
+
+// addressToSignIn reads the address that somebody signs in with. One that cannot be one is looked up all the same: it is
+// nobody's, which "" stands for.
+func (s *Service) addressToSignIn(in Credentials) (string, *Error) {
+	switch {
+	case in.Email == "" && in.Phone == "":
+		return "", refuse(CodeValidationFailed, "missing email or phone")
+	case in.Email != "" && in.Phone != "":
+		return "", refuse(CodeValidationFailed, "Only an email address or phone number should be provided on login.")
+	case in.Email != "":
+		address, refusal := normalizeEmail(in.Email)
+		if refusal != nil {
+			address = ""
+		}
+		return address, nil
+	case !s.links.Phone:
+		return "", refuse(CodePhoneProviderDisabled, "Phone logins are disabled")
+	}
+	number, refusal := normalizePhone(in.Phone)
+	if refusal != nil {
+		number = ""
+	}
+	return number, nil
+}
+
+func notConfirmed(address string) *Error {
+	if isPhone(address) {
+		return refuse(CodePhoneNotConfirmed, "Phone not confirmed")
+	}
+	return refuse(CodeEmailNotConfirmed, "Email not confirmed")
 }
 
 func guessHit(caller Caller, email string) limit.Hit {
@@ -136,7 +170,11 @@ func (s *Service) lookUp(ctx context.Context, caller Caller, email string) (*Use
 		guessHit(caller, email),
 		limit.Hit{Rule: siegeRule(), Of: email},
 	)
-	batch.Queue(userToSignIn, email, caller.ip()).QueryRow(func(found pgx.Row) error {
+	statement := userToSignIn
+	if email != "" && isPhone(email) {
+		statement = userToSignInByPhone
+	}
+	batch.Queue(statement, email, caller.ip()).QueryRow(func(found pgx.Row) error {
 		err := found.Scan(reader(func(r *row) { user, known = r.user(), r.flag() }))
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil

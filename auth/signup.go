@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"strings"
 	"time"
 	"unicode"
@@ -24,6 +23,9 @@ type SignUp struct {
 	Password Secret
 	// Data is a JSON object for the user's metadata; empty is {}.
 	Data json.RawMessage
+	// Channel is how a code is texted: sms or whatsapp; empty is sms.
+	Channel string
+	Return
 }
 
 // SignedUp is the outcome of a sign-up: a session when the account is good at once, else
@@ -31,96 +33,6 @@ type SignUp struct {
 type SignedUp struct {
 	User    *User
 	Session *Session
-}
-
-// insertUser begins a WITH that makes an account with its e-mail identity. An address that
-// is taken inserts nothing: among sign-ups at the same moment the first one wins and the
-// others wait for it. The empty texts are what Supabase's own server expects to find.
-const insertUser = `
-signed as (
-    insert into auth.users (
-        instance_id, id, aud, role, email, encrypted_password,
-        email_confirmed_at, confirmation_token, confirmation_sent_at, last_sign_in_at,
-        recovery_token, email_change_token_new, email_change,
-        raw_app_meta_data, raw_user_meta_data, created_at, updated_at, is_anonymous
-    )
-    values (
-        '00000000-0000-0000-0000-000000000000', $7, 'authenticated', 'authenticated', $8, $9,
-        $10, $11, $12, $13,
-        '', '', '',
-        $14, $15, $2, $2, $16
-    )
-    on conflict do nothing
-    returning id
-),
-identified as (
-    insert into auth.identities (id, provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
-    select gen_random_uuid(), id::text, id, $15, 'email', $2, $2, $2
-    from signed
-    where not $16
-)`
-
-// The statements of a sign-up. All have the same parameters: $1 to $6 are the session's.
-const (
-	signUpWithSession = `
-with` + insertUser + `,` + openSession + `
-select id
-from signed`
-
-	// A confirmation is due: its token is what the mail's link is compared with. The first
-	// select keeps the session's parameters typed.
-	signUpWithToken = `
-with unused as (
-    select $1::uuid, $3::text, $4::inet, $5::text, $6::text
-),` + insertUser + `,
-due as (
-    insert into auth.one_time_tokens (id, user_id, token_type, token_hash, relates_to)
-    select gen_random_uuid(), id, 'confirmation_token', $11, $8
-    from signed
-)
-select id
-from signed`
-
-	userByEmail = `
-select` + userColumns + `
-from auth.users u
-where u.email = $1
-and not u.is_sso_user`
-
-	renewConfirmation = `
-with renewed as (
-    update auth.users
-    set confirmation_token = $2,
-        confirmation_sent_at = $3,
-        updated_at = $3
-    where id = $1
-    and email_confirmed_at is null
-    returning id, email
-)
-insert into auth.one_time_tokens (id, user_id, token_type, token_hash, relates_to)
-select gen_random_uuid(), id, 'confirmation_token', $2, email
-from renewed
-on conflict (user_id, token_type) do update
-set token_hash = excluded.token_hash,
-    relates_to = excluded.relates_to,
-    updated_at = now()`
-)
-
-// draft is an account before it is written.
-type draft struct {
-	id          uuid.UUID
-	email       *string
-	hash        *string
-	confirmedAt *time.Time
-	signedInAt  *time.Time
-	sentAt      *time.Time
-	token       linkToken
-	app, user   json.RawMessage
-	anonymous   bool
-}
-
-func (d draft) parameters() []any {
-	return []any{d.id, d.email, d.hash, d.confirmedAt, d.token.hash, d.sentAt, d.signedInAt, d.app, d.user, d.anonymous}
 }
 
 // SignUp makes an account with an e-mail address and a password, or without any credential.
@@ -145,14 +57,18 @@ func (s *Service) signUp(ctx context.Context, caller Caller, in SignUp) (*Signed
 	switch {
 	case in.Email != "" && in.Phone != "":
 		return nil, refuse(CodeValidationFailed, "Only an email address or phone number should be provided on signup.")
-	case in.Phone != "":
+	case in.Phone != "" && !s.links.Phone:
 		return nil, refuse(CodePhoneProviderDisabled, "Phone signups are disabled")
-	case in.Email == "" && in.Password != "":
+	case in.Email == "" && in.Phone == "" && in.Password != "":
 		return nil, refuse(CodeValidationFailed, "To signup, please provide your email")
-	case in.Email == "":
+	case in.Email == "" && in.Phone == "":
 		return s.signUpAnonymously(ctx, caller, data)
 	}
-	email, refusal := normalizeEmail(in.Email)
+	address, refusal := s.addressOf(in.Email, in.Phone, in.Channel)
+	if refusal != nil {
+		return nil, refusal
+	}
+	back, refusal := s.readReturn(in.Return)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -172,17 +88,17 @@ func (s *Service) signUp(ctx context.Context, caller Caller, in SignUp) (*Signed
 	if err != nil {
 		return nil, err
 	}
-	d := draft{id: uuid.New(), email: &email, hash: &hash}
-	if d.app, err = appMetadata("email").text(); err != nil {
+	confirmed := s.autoconfirms(address)
+	d, err := newDraft(address, data, confirmed)
+	if err != nil {
 		return nil, err
 	}
-	// The server's word wins over what a client says about itself.
-	maps.Copy(data, emailMetadata(d.id, email, s.options.Autoconfirm))
-	if d.user, err = data.text(); err != nil {
+	d.hash = &hash
+	if err := s.beforeUserCreated(ctx, caller, d.preview(now())); err != nil {
 		return nil, err
 	}
 	for range signUpAttempts {
-		out, err := s.signUpByEmail(ctx, caller, d)
+		out, err := s.signUpByAddress(ctx, caller, d, confirmed, message{back: back, channel: in.Channel})
 		if !errors.Is(err, errVanished) {
 			return out, err
 		}
@@ -197,18 +113,32 @@ const signUpAttempts = 10
 // that silently leaves the account out.
 var errVanished = errors.New("the address is taken by an account that is not there")
 
-func (s *Service) signUpByEmail(ctx context.Context, caller Caller, d draft) (*SignedUp, error) {
+func (s *Service) signUpByAddress(ctx context.Context, caller Caller, d draft, confirmed bool, m message) (*SignedUp, error) {
 	at := now()
-	if s.options.Autoconfirm {
+	if confirmed {
 		d.confirmedAt, d.signedInAt = &at, &at
 		return s.signUpConfirmed(ctx, caller, d, MethodPassword, at)
 	}
 	d.sentAt = &at
 	var err error
-	if d.token, err = newLinkToken(); err != nil {
+	if d.token, err = s.newOneTime(tokenConfirmation, d.address(), m.back.challenge.asked()); err != nil {
 		return nil, err
 	}
-	return s.signUpUnconfirmed(ctx, caller, d, at)
+	m.kind, m.purpose, m.token = MailConfirmation, VerifySignUp, d.token
+	var out *SignedUp
+	err = s.evenly(ctx, func() error {
+		out, err = s.signUpUnconfirmed(ctx, caller, d, m, at)
+		return err
+	})
+	return out, err
+}
+
+// autoconfirms tells whether an address needs no confirmation.
+func (s *Service) autoconfirms(address string) bool {
+	if isPhone(address) {
+		return s.links.PhoneAutoconfirm
+	}
+	return s.options.Autoconfirm
 }
 
 // admit counts hits in a flight of its own, before anything expensive is done.
@@ -238,6 +168,9 @@ func (s *Service) signUpAnonymously(ctx context.Context, caller Caller, data met
 	}
 	at := now()
 	d := draft{id: uuid.New(), signedInAt: &at, app: json.RawMessage(`{}`), user: text, anonymous: true}
+	if err := s.beforeUserCreated(ctx, caller, d.preview(at)); err != nil {
+		return nil, err
+	}
 	return s.signUpConfirmed(ctx, caller, d, MethodAnonymous, at)
 }
 
@@ -248,37 +181,54 @@ func (s *Service) signUpConfirmed(ctx context.Context, caller Caller, d draft, m
 	if err != nil {
 		return nil, err
 	}
-	user, err := s.insert(ctx, signUpWithSession, append(o.parameters(caller), d.parameters()...), d.id)
+	user, err := s.insert(ctx, s.pool, signUpWithSession, append(o.parameters(caller), d.parameters()...), d.id)
 	if err != nil {
 		return nil, err
 	}
 	if user == nil {
 		return nil, s.taken(ctx, d)
 	}
-	session, err := s.session(o, user)
+	if err := s.afterUserCreated(ctx, caller, user); err != nil {
+		return nil, s.abandon(ctx, o.id, err)
+	}
+	session, err := s.session(ctx, s.pool, caller, o, user)
 	if err != nil {
 		return nil, err
 	}
 	return &SignedUp{User: user, Session: session}, nil
 }
 
-// signUpUnconfirmed writes the account and mails a link. Whether the address was free shows
-// only to who reads its mail: a confirmed account is answered with an invented one.
-func (s *Service) signUpUnconfirmed(ctx context.Context, caller Caller, d draft, at time.Time) (*SignedUp, error) {
-	user, err := s.insert(ctx, signUpWithToken, append(opening{at: at}.parameters(caller), d.parameters()...), d.id)
-	if err != nil {
+// signUpUnconfirmed writes the account and the message that it is confirmed by. Whether the address was free shows
+// only to who reads what is sent there: a confirmed account is answered with an invented one.
+func (s *Service) signUpUnconfirmed(ctx context.Context, caller Caller, d draft, m message, at time.Time) (*SignedUp, error) {
+	if err := s.spend(ctx, caller, d.address()); err != nil {
 		return nil, err
 	}
+	var user *User
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		var err error
+		user, err = s.insert(ctx, tx, signUpWithToken, append(opening{at: at}.parameters(caller), d.parameters()...), d.id)
+		if err != nil || user == nil {
+			return err
+		}
+		m.to = user
+		batch := &pgx.Batch{}
+		s.count(batch, caller, s.intervalHit(tokenConfirmation, d.address()))
+		if err := s.queueMessage(batch, m, at); err != nil {
+			return err
+		}
+		return tx.SendBatch(ctx, batch).Close()
+	})
+	if err != nil {
+		return nil, saveFailed("Error sending confirmation message", err)
+	}
 	if user == nil {
-		if user, err = s.remind(ctx, caller, d, at); err != nil {
+		if user, err = s.remind(ctx, caller, d, m, at); err != nil {
 			return nil, err
 		}
 		return &SignedUp{User: user}, nil
 	}
-	if _, err := s.admit(ctx, caller, limit.Hit{Rule: mailRule(), Of: *d.email}); err != nil {
-		return nil, err
-	}
-	if err := s.mail(ctx, Mail{Kind: MailConfirmation, To: *d.email, Link: s.link(MailConfirmation, d.token)}); err != nil {
+	if err := s.afterUserCreated(ctx, caller, user); err != nil {
 		return nil, err
 	}
 	return &SignedUp{User: user}, nil
@@ -286,7 +236,7 @@ func (s *Service) signUpUnconfirmed(ctx context.Context, caller Caller, d draft,
 
 // insert runs a sign-up's statement and reads the account back. It gives nil when the
 // address was taken.
-func (s *Service) insert(ctx context.Context, statement string, parameters []any, id uuid.UUID) (*User, error) {
+func (s *Service) insert(ctx context.Context, db limit.Sender, statement string, parameters []any, id uuid.UUID) (*User, error) {
 	var user *User
 	batch := &pgx.Batch{}
 	batch.Queue(statement, parameters...)
@@ -297,7 +247,7 @@ func (s *Service) insert(ctx context.Context, statement string, parameters []any
 		}
 		return err
 	})
-	if err := s.send(ctx, batch); err != nil {
+	if err := db.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, saveFailed("Database error saving new user", err)
 	}
 	return user, nil
@@ -305,15 +255,15 @@ func (s *Service) insert(ctx context.Context, statement string, parameters []any
 
 // taken is the answer to a sign-up that has inserted nothing.
 func (s *Service) taken(ctx context.Context, d draft) error {
-	if d.email == nil {
+	if d.anonymous {
 		return unexpected("Database error saving new user", errVanished)
 	}
-	_, err := scanUser(s.pool.QueryRow(ctx, userByEmail, *d.email))
+	user, err := s.find(ctx, d.address())
 	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return errVanished
 	case err != nil:
 		return err
+	case user == nil:
+		return errVanished
 	}
 	return refuse(CodeUserAlreadyExists, "User already registered")
 }
@@ -321,11 +271,11 @@ func (s *Service) taken(ctx context.Context, d draft) error {
 // remind answers a sign-up for an address that has an account already. An account that
 // waits for its confirmation gets a new mail and is otherwise left as it is: who asks now
 // need not be who asked first.
-func (s *Service) remind(ctx context.Context, caller Caller, d draft, at time.Time) (*User, error) {
+func (s *Service) remind(ctx context.Context, caller Caller, d draft, m message, at time.Time) (*User, error) {
 	var existing *User
 	batch := &pgx.Batch{}
-	verdict := s.count(batch, caller, limit.Hit{Rule: mailRule(), Of: *d.email})
-	batch.Queue(userByEmail, *d.email).QueryRow(func(row pgx.Row) error {
+	verdict := s.count(batch, caller, s.intervalHit(tokenConfirmation, d.address()))
+	batch.Queue(userAt(d.address()), d.address()).QueryRow(func(row pgx.Row) error {
 		var err error
 		existing, err = scanUser(row)
 		return err
@@ -336,13 +286,11 @@ func (s *Service) remind(ctx context.Context, caller Caller, d draft, at time.Ti
 		return nil, errVanished
 	case err != nil:
 		return nil, err
-	case existing.EmailConfirmedAt != nil || verdict.Refused() != nil:
+	case existing.hasConfirmed(d.address()) || verdict.Refused() != nil:
 		return invented(d, at), nil
 	}
-	if _, err := s.pool.Exec(ctx, renewConfirmation, existing.ID, d.token.hash, at); err != nil {
-		return nil, saveFailed("Database error updating user", err)
-	}
-	if err := s.mail(ctx, Mail{Kind: MailConfirmation, To: *d.email, Link: s.link(MailConfirmation, d.token)}); err != nil {
+	m.to = existing
+	if err := s.sendMessage(ctx, m, tokenConfirmation, d.address()); err != nil {
 		return nil, err
 	}
 	existing.ConfirmationSentAt, existing.UpdatedAt = &at, &at
@@ -351,10 +299,24 @@ func (s *Service) remind(ctx context.Context, caller Caller, d draft, at time.Ti
 
 // invented is an account as the draft would have become, but that no one will ever find.
 func invented(d draft, at time.Time) *User {
-	return &User{
-		ID: d.id, Audience: audience, Role: RoleAuthenticated, Email: *d.email,
-		ConfirmationSentAt: &at, AppMetadata: d.app, UserMetadata: d.user, CreatedAt: &at, UpdatedAt: &at,
+	u := d.preview(at)
+	u.ConfirmationSentAt = &at
+	return u
+}
+
+// preview is the account that a draft would become.
+func (d draft) preview(at time.Time) *User {
+	u := &User{
+		ID: d.id, Audience: audience, Role: RoleAuthenticated, Anonymous: d.anonymous,
+		AppMetadata: d.app, UserMetadata: d.user, CreatedAt: &at, UpdatedAt: &at,
 	}
+	if d.email != nil {
+		u.Email = *d.email
+	}
+	if d.phone != nil {
+		u.Phone = *d.phone
+	}
+	return u
 }
 
 // judge applies the rules for new passwords.

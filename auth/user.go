@@ -78,6 +78,14 @@ func (u *User) hasVerifiedFactor() bool {
 	return false
 }
 
+// hasConfirmed tells whether an address of the account is known to be its user's.
+func (u *User) hasConfirmed(address string) bool {
+	if isPhone(address) {
+		return u.PhoneConfirmedAt != nil
+	}
+	return u.EmailConfirmedAt != nil
+}
+
 // userColumns are the columns of an account whose row is called u, in the order in which row.user reads them.
 const userColumns = `
     u.id,

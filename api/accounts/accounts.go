@@ -27,6 +27,13 @@ type Options struct {
 
 const defaultPatience = 10 * time.Second
 
+func (o Options) filled() Options {
+	if o.Patience <= 0 {
+		o.Patience = defaultPatience
+	}
+	return o
+}
+
 // face answers the routes of one project's accounts.
 type face struct {
 	service  *auth.Service
@@ -48,18 +55,29 @@ func (f *face) tables() []routes {
 		f.tokenRoutes(),
 		f.logoutRoutes(),
 		f.userRoutes(),
+		f.factorRoutes(),
+		f.oauthRoutes(),
+		f.customProviderRoutes(),
+		f.otpRoutes(),
+		f.verifyRoutes(),
+		f.reauthenticateRoutes(),
+		f.inviteRoutes(),
 		f.adminRoutes(),
+		f.passkeyRoutes(),
+		f.ssoRoutes(),
+		f.adminFactorRoutes(),
 		f.sessionRoutes(),
+		f.discoveryRoutes(),
+		f.oauthServerRoutes(),
+		f.oauthConsentRoutes(),
+		f.oauthClientRoutes(),
 	}
 }
 
 // Register puts the API on a group, which is the one for /auth/v1. The client's address is
 // what the echo server takes it for.
 func Register(g *echo.Group, s *auth.Service, v *auth.Verifier, o Options) {
-	if o.Patience <= 0 {
-		o.Patience = defaultPatience
-	}
-	f := &face{service: s, verifier: v, options: o}
+	f := &face{service: s, verifier: v, options: o.filled()}
 	for _, table := range f.tables() {
 		table.register(g, f)
 	}

@@ -37,6 +37,7 @@ type adminUserRequest struct {
 	Password     *auth.Secret    `json:"password"`
 	PasswordHash *auth.Secret    `json:"password_hash"`
 	EmailConfirm *bool           `json:"email_confirm"`
+	PhoneConfirm *bool           `json:"phone_confirm"`
 	UserMetadata json.RawMessage `json:"user_metadata"`
 	AppMetadata  json.RawMessage `json:"app_metadata"`
 	Role         *string         `json:"role"`
@@ -47,7 +48,7 @@ type adminUserRequest struct {
 func (in adminUserRequest) user() auth.AdminUser {
 	return auth.AdminUser{
 		ID: in.ID, Email: in.Email, Phone: in.Phone, Password: in.Password, PasswordHash: in.PasswordHash,
-		EmailConfirm: in.EmailConfirm, UserMetadata: in.UserMetadata, AppMetadata: in.AppMetadata,
+		EmailConfirm: in.EmailConfirm, PhoneConfirm: in.PhoneConfirm, UserMetadata: in.UserMetadata, AppMetadata: in.AppMetadata,
 		Role: in.Role, Audience: in.Audience, BanDuration: in.BanDuration,
 	}
 }

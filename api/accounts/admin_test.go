@@ -66,7 +66,7 @@ func TestAdminCreatesUsers(t *testing.T) {
 		{"a taken id", `{"email":"c@example.com","id":"` + id + `"}`, 422, "user_already_exists"},
 		{"an id that is none", `{"email":"c@example.com","id":"7"}`, 400, "bad_json"},
 		{"no address", `{}`, 400, "validation_failed"},
-		{"a phone number", `{"phone":"+3161234567"}`, 400, "phone_provider_disabled"},
+		{"no phone number", `{"phone":"abc"}`, 400, "validation_failed"},
 		{"a short password", `{"email":"c@example.com","password":"x"}`, 422, "weak_password"},
 		{"a password and a hash", `{"email":"c@example.com","password":"Secret-pass-1","password_hash":"$2a$04$"}`, 400, "validation_failed"},
 		{"a ban without a unit", `{"email":"c@example.com","ban_duration":"7"}`, 400, "validation_failed"},
@@ -142,7 +142,7 @@ func TestAdminChangesUsers(t *testing.T) {
 func TestAConfirmationByAnAdministratorVoidsTheLink(t *testing.T) {
 	o := options()
 	o.Autoconfirm = false
-	o.Outbound = &outbox{}
+	o.Outbound = &post{}
 	s := start(t, o)
 	email := address()
 	id := s.signUp(email).str("id")
@@ -231,4 +231,34 @@ func TestSoftlyDeletedUsersLeaveABareRow(t *testing.T) {
 	s.want(s.admin("PUT", path, `{"role":"x"}`), 404, "user_not_found")
 	s.want(s.admin("DELETE", path, `{"should_soft_delete":true}`), 404, "user_not_found")
 	s.signUp(email)
+}
+
+func TestAdministratorsGiveTelephoneNumbers(t *testing.T) {
+	o := options()
+	o.Links.Phone = true
+	s := start(t, o)
+	a := s.want(s.admin("POST", "/users", `{"phone":"+49 151 23456789","password":"Secret-pass-1","phone_confirm":true}`), 200, "")
+	if a.str("phone") != "4915123456789" || a.str("phone_confirmed_at") == "" || a.str("email") != "" || a.str("app_metadata.provider") != "phone" ||
+		a.str("identities.0.provider") != "phone" || a.get("identities.1") != nil || a.get("identities.0.identity_data.phone_verified") != true {
+		t.Errorf("the user is %s", a.text)
+	}
+	s.want(s.signInByPhone("4915123456789", goodPassword), 200, "")
+	both := s.want(s.admin("POST", "/users", `{"phone":"4915100000000","email":"a@example.com","password":"Secret-pass-1"}`), 200, "")
+	if both.str("app_metadata.provider") != "email" || both.str("app_metadata.providers.1") != "phone" || both.get("identities.1") == nil ||
+		both.get("phone_confirmed_at") != nil || both.get("email_confirmed_at") != nil {
+		t.Errorf("the user is %s", both.text)
+	}
+	s.want(s.signInByPhone("4915100000000", goodPassword), 400, "phone_not_confirmed")
+	s.want(s.admin("POST", "/users", `{"phone":"4915123456789"}`), 422, "phone_exists")
+	path := "/users/" + both.str("id")
+	s.want(s.admin("PUT", path, `{"phone":"4915123456789"}`), 422, "phone_exists")
+	if a := s.want(s.admin("PUT", path, `{"phone_confirm":true}`), 200, ""); a.str("phone_confirmed_at") == "" || a.get("user_metadata.phone_verified") != true || !strings.Contains(a.text, `"phone": "4915100000000", "email_verified": false, "phone_verified": true`) {
+		t.Errorf("the user is %s", a.text)
+	}
+	if a := s.want(s.admin("PUT", path, `{"phone":"4915122222222","phone_confirm":false}`), 200, ""); a.str("phone") != "4915122222222" || a.get("phone_confirmed_at") != nil {
+		t.Errorf("the user is %s", a.text)
+	}
+	if a := s.want(s.admin("PUT", "/users/"+a.str("id"), `{"email":"b@example.com"}`), 200, ""); a.str("app_metadata.providers.1") != "email" || a.str("app_metadata.provider") != "phone" {
+		t.Errorf("the user is %s", a.text)
+	}
 }

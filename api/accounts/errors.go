@@ -66,13 +66,7 @@ func (f *face) fail(c echo.Context, err error) error {
 	if p.retryAfter > 0 {
 		header.Set("Retry-After", strconv.Itoa(max(1, int((p.retryAfter+time.Second-1)/time.Second))))
 	}
-	errorID := ""
-	if p.status >= http.StatusInternalServerError {
-		if errorID = requestID(c); errorID == "" {
-			errorID = uuid.NewString()
-		}
-		f.options.Log.WithLevel(severity(p)).Str("request_id", errorID).Int("status", p.status).AnErr("error", p.cause).Msg("accounts request failed")
-	}
+	errorID := f.report(c, p)
 	var weak *weakPassword
 	if p.code == auth.CodeWeakPassword {
 		weak = &weakPassword{Reasons: p.reasons}
@@ -82,6 +76,18 @@ func (f *face) fail(c echo.Context, err error) error {
 		return c.JSON(p.status, newBody{Code: p.code, Message: p.message, ErrorID: errorID, WeakPassword: weak})
 	}
 	return c.JSON(p.status, oldBody{Status: p.status, Code: p.code, Message: p.message, ErrorID: errorID, WeakPassword: weak})
+}
+
+// report logs a failure of the server's own, and gives the id under which it is found there.
+func (f *face) report(c echo.Context, p *problem) (errorID string) {
+	if p.status < http.StatusInternalServerError {
+		return ""
+	}
+	if errorID = requestID(c); errorID == "" {
+		errorID = uuid.NewString()
+	}
+	f.options.Log.WithLevel(severity(p)).Str("request_id", errorID).Int("status", p.status).AnErr("error", p.cause).Msg("accounts request failed")
+	return errorID
 }
 
 // severity is how a failure is logged: an error is for a person to act on, what passes by itself is a warning, and that
@@ -163,22 +169,35 @@ func unavailable(code string) bool {
 }
 
 func status(e *auth.Error) int {
+	if e.Status != 0 {
+		return e.Status
+	}
 	if e.Denied {
 		return http.StatusForbidden
+	}
+	if e.Unprocessable {
+		return http.StatusUnprocessableEntity
+	}
+	if e.Absent {
+		return http.StatusNotFound
 	}
 	switch e.Code {
 	case auth.CodeNoAuthorization, auth.CodeInsufficientAAL:
 		return http.StatusUnauthorized
 	case auth.CodeNotAdmin, auth.CodeSessionNotFound:
 		return http.StatusForbidden
-	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound:
+	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound, auth.CodeFactorNotFound, auth.CodeManualLinkingDisabled, auth.CodeCustomProviderNotFound,
+		auth.CodeOAuthClientNotFound, auth.CodeOAuthAuthorizationNotFound, auth.CodeOAuthConsentNotFound:
 		return http.StatusNotFound
 	case auth.CodeConflict:
 		return http.StatusConflict
 	case auth.CodeWeakPassword, auth.CodeSamePassword, auth.CodeUserAlreadyExists, auth.CodeEmailExists,
-		auth.CodeSignupDisabled, auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled:
+		auth.CodeSignupDisabled, auth.CodeOTPDisabled, auth.CodePhoneExists, auth.CodeReauthenticationNotValid,
+		auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled, auth.CodeIdentityAlreadyExists,
+		auth.CodeIdentityNotFound, auth.CodeSingleIdentityNotDeletable, auth.CodeEmailConflictIdentityNotDeletable:
 		return http.StatusUnprocessableEntity
-	case auth.CodeOverRequestRateLimit, auth.CodeOverEmailSendRateLimit, auth.CodeOverSMSSendRateLimit:
+	case auth.CodeOverRequestRateLimit, auth.CodeOverEmailSendRateLimit, auth.CodeOverSMSSendRateLimit,
+		auth.CodeRecoveryCodesLocked:
 		return http.StatusTooManyRequests
 	case auth.CodeRequestTimeout:
 		return http.StatusGatewayTimeout

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -57,6 +58,19 @@ func body(c echo.Context) ([]byte, error) {
 		return nil, &problem{status: http.StatusBadRequest, code: "bad_json", message: "Could not read the request body", cause: err}
 	}
 	return text, nil
+}
+
+// readForm reads a body of application/x-www-form-urlencoded.
+func readForm(c echo.Context) (url.Values, error) {
+	text, err := body(c)
+	if err != nil {
+		return nil, err
+	}
+	values, err := url.ParseQuery(string(text))
+	if err != nil {
+		return nil, &problem{status: http.StatusBadRequest, code: auth.CodeValidationFailed, message: "Could not parse the form", cause: err}
+	}
+	return values, nil
 }
 
 func parse(text []byte, into any) error {

@@ -1,10 +1,12 @@
 package accounts
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
 
+	"basalt/auth"
 	"basalt/auth/token"
 )
 
@@ -43,15 +45,21 @@ type settingsBody struct {
 // settings answers GET /settings: what a sign-in form may offer.
 func (f *face) settings(c echo.Context) error {
 	s := f.service.Settings()
-	external := map[string]bool{"email": true, "anonymous_users": s.Anonymous}
+	external := map[string]bool{"email": true, "anonymous_users": s.Anonymous, "phone": s.Phone}
 	for _, provider := range []string{
-		"phone", "apple", "azure", "bitbucket", "discord", "facebook", "figma", "fly", "github", "gitlab", "google",
+		"apple", "azure", "bitbucket", "discord", "facebook", "figma", "fly", "github", "gitlab", "google",
 		"kakao", "keycloak", "linkedin", "linkedin_oidc", "notion", "slack", "slack_oidc", "snapchat", "spotify",
 		"twitch", "twitter", "workos", "zoom",
 	} {
 		external[provider] = false
 	}
-	return c.JSON(http.StatusOK, settingsBody{External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm, SMSProvider: s.SMSProvider})
+	for _, provider := range f.service.Providers() {
+		external[provider] = true
+	}
+	return c.JSON(http.StatusOK, settingsBody{
+		External: external, DisableSignup: s.DisableSignup, MailerAutoconfirm: s.Autoconfirm, PhoneAutoconfirm: s.PhoneAutoconfirm,
+		SMSProvider: s.SMSProvider, PasskeysEnabled: s.Passkeys, SAMLEnabled: s.SAML,
+	})
 }
 
 type jwksBody struct {
@@ -61,6 +69,6 @@ type jwksBody struct {
 // jwks answers GET /.well-known/jwks.json with the public halves of the signing keys, those that do not sign yet and not
 // any more too. A shared secret has none: where it signs, the set may be empty.
 func (f *face) jwks(c echo.Context) error {
-	c.Response().Header().Set("Cache-Control", "public, max-age=600")
+	c.Response().Header().Set("Cache-Control", fmt.Sprintf("public, max-age=%d", int(auth.JWKSLife.Seconds())))
 	return c.JSON(http.StatusOK, jwksBody{Keys: f.service.PublicKeys()})
 }

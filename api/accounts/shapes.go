@@ -89,6 +89,19 @@ func (s *shape) list(name string, n int, write func(i int)) {
 	*s = append(*s, ']')
 }
 
+// texts writes a list of texts.
+func (s *shape) texts(name string, values []string) {
+	s.name(name)
+	*s = append(*s, '[')
+	for i, value := range values {
+		if i > 0 {
+			*s = append(*s, ',')
+		}
+		*s = appendText(*s, value)
+	}
+	*s = append(*s, ']')
+}
+
 // appendText writes a JSON string. Most have nothing to escape.
 func appendText(to []byte, text string) []byte {
 	for i := range len(text) {
@@ -113,6 +126,8 @@ func sessionBody(session *auth.Session) []byte {
 	s.number("expires_in", int64(session.ExpiresIn/time.Second))
 	s.number("expires_at", session.ExpiresAt.Unix())
 	s.text("refresh_token", session.RefreshToken.Reveal())
+	s.textIf("provider_token", session.ProviderToken.Reveal())
+	s.textIf("provider_refresh_token", session.ProviderRefreshToken.Reveal())
 	s.name("user")
 	s.open()
 	s.user(session.User)
@@ -120,6 +135,9 @@ func sessionBody(session *auth.Session) []byte {
 	s.close()
 	return s
 }
+
+// DescribeUser writes an account as clients see it.
+func DescribeUser(u *auth.User) []byte { return userBody(u) }
 
 func userBody(u *auth.User) []byte {
 	s := make(shape, 0, sizeOfUser)

@@ -11,7 +11,7 @@ import (
 
 func (f *face) signUpRoutes() routes {
 	return routes{
-		"/signup": {http.MethodPost: f.signUp},
+		"/signup": {http.MethodPost: f.human(f.signUp)},
 	}
 }
 
@@ -20,6 +20,8 @@ type signUpRequest struct {
 	Phone    string          `json:"phone"`
 	Password string          `json:"password"`
 	Data     json.RawMessage `json:"data"`
+	Channel  string          `json:"channel"`
+	challengeRequest
 }
 
 // signUp answers POST /signup: a session when the account is good at once, else the bare user.
@@ -30,6 +32,7 @@ func (f *face) signUp(c echo.Context) error {
 	}
 	out, err := f.service.SignUp(c.Request().Context(), f.caller(c), auth.SignUp{
 		Email: in.Email, Phone: in.Phone, Password: auth.Secret(in.Password), Data: in.Data,
+		Channel: in.Channel, Return: f.wayBack(c, in.challengeRequest),
 	})
 	switch {
 	case err != nil:

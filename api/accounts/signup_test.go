@@ -12,10 +12,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
-
-	"basalt/auth"
 )
 
 func TestSignUpGivesASession(t *testing.T) {
@@ -225,25 +221,10 @@ func TestTriggersOfTheProjectTakePart(t *testing.T) {
 	s.want(s.call("POST", "/signup", s.keys.AnonKey, `{"email":"c@example.com","password":"Secret-pass-1"}`), 500, "unexpected_failure")
 }
 
-// outbox collects mails.
-type outbox struct {
-	mu    sync.Mutex
-	mails []auth.Mail
-}
-
-func (o *outbox) QueueMail(_ *pgx.Batch, m auth.Mail) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.mails = append(o.mails, m)
-	return nil
-}
-
-func (o *outbox) QueueSMS(*pgx.Batch, auth.SMS) error { return nil }
-
 func TestSignUpThatNeedsConfirmation(t *testing.T) {
 	o := options()
 	o.Autoconfirm = false
-	mails := &outbox{}
+	mails := &post{}
 	o.Outbound = mails
 	s := start(t, o)
 	body := `{"email":"a@example.com","password":"Secret-pass-1","data":{"name":"Ann"}}`

@@ -10,7 +10,7 @@ import (
 
 func (f *face) tokenRoutes() routes {
 	return routes{
-		"/token": {http.MethodPost: f.token},
+		"/token": {http.MethodPost: f.humanGrant(f.token)},
 	}
 }
 
@@ -21,6 +21,8 @@ func (f *face) token(c echo.Context) error {
 		return f.passwordGrant(c)
 	case "refresh_token":
 		return f.refreshGrant(c)
+	case "id_token":
+		return f.idTokenGrant(c)
 	case "pkce":
 		return f.pkceGrant(c)
 	}

@@ -22,6 +22,9 @@ type userRequest struct {
 	CurrentPassword string          `json:"current_password"`
 	Data            json.RawMessage `json:"data"`
 	AppMetadata     json.RawMessage `json:"app_metadata"`
+	Nonce           string          `json:"nonce"`
+	Channel         string          `json:"channel"`
+	challengeRequest
 }
 
 // getUser answers GET /user: the account as it is now, not as the token remembers it.
@@ -50,6 +53,7 @@ func (f *face) putUser(c echo.Context) error {
 	u, err := f.service.UpdateUser(c.Request().Context(), f.caller(c), p, auth.UserChange{
 		Email: in.Email, Phone: in.Phone, Password: auth.Secret(in.Password), CurrentPassword: auth.Secret(in.CurrentPassword),
 		Data: in.Data, AppMetadata: in.AppMetadata,
+		Nonce: auth.Secret(in.Nonce), Channel: in.Channel, Return: f.wayBack(c, in.challengeRequest),
 	})
 	if err != nil {
 		return err

@@ -141,18 +141,6 @@ func TestUserChangesTheirAddress(t *testing.T) {
 	s.signUp(email)
 }
 
-func TestAnAddressIsNotChangedWithoutItsConfirmation(t *testing.T) {
-	db := start(t, options())
-	bearer := db.signUp(address()).str("access_token")
-	o := options()
-	o.Autoconfirm = false
-	s := startOver(t, db.db, o)
-	a := s.want(s.call("PUT", "/user", bearer, `{"email":"other@example.com"}`), 422, "feature_disabled")
-	if !strings.Contains(a.str("msg"), "confirmation by mail") {
-		t.Errorf("the refusal is %s", a.text)
-	}
-}
-
 func TestLogoutEndsWhatItsScopeNames(t *testing.T) {
 	for _, c := range []struct {
 		query            string

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -39,28 +39,38 @@ type Sender interface {
 type Masters func() (Ring, error)
 
 // Vault seals under keys that the database keeps, themselves sealed under master keys that it does not. So all
-// processes over one database agree, and a key is replaced in one place. The keys are read when they are needed first.
+// processes over one database agree, and a key is replaced in one place. The keys are read when they are needed first,
+// over a connection of the pool: whoever holds one of its connections must not wait for the vault.
 type Vault struct {
 	db      Sender
 	masters Masters
 
-	mu   sync.Mutex
+	// turn is held by who reads the keys.
+	turn  chan struct{}
+	known atomic.Pointer[knownRing]
+}
+
+// knownRing is a ring with the time when it was read.
+type knownRing struct {
 	ring Ring
-	read time.Time
+	at   time.Time
 }
 
 // NewVault makes a vault. Nothing is read or written before it is used.
 func NewVault(db Sender, masters Masters) *Vault {
-	return &Vault{db: db, masters: masters}
+	return &Vault{db: db, masters: masters, turn: make(chan struct{}, 1)}
 }
 
 // Seal encrypts a secret for a cell.
 func (v *Vault) Seal(ctx context.Context, plain string, at Cell) (string, error) {
-	ring, err := v.keys(ctx, func(_ Ring, age time.Duration) bool { return age < ringAge })
-	if err != nil {
-		return "", err
+	known := v.known.Load()
+	if known == nil || time.Since(known.at) > ringAge {
+		var err error
+		if known, err = v.renew(ctx, known); err != nil {
+			return "", err
+		}
 	}
-	return ring.Seal(plain, at), nil
+	return known.ring.Seal(plain, at), nil
 }
 
 // Open decrypts a text for its cell; a text that was never sealed is given as it is. Stale tells that the text should
@@ -69,39 +79,45 @@ func (v *Vault) Open(ctx context.Context, text string, at Cell) (plain string, s
 	if IsClear(text) {
 		return text, true, nil
 	}
-	ring, err := v.keys(ctx, func(ring Ring, _ time.Duration) bool { return len(ring) > 0 })
-	if err != nil {
-		return "", false, err
+	known := v.known.Load()
+	if known == nil {
+		if known, err = v.renew(ctx, nil); err != nil {
+			return "", false, err
+		}
 	}
-	plain, err = ring.Open(text, at)
+	plain, err = known.ring.Open(text, at)
 	var unknown *UnknownKeyError
 	if errors.As(err, &unknown) {
 		// Another process has replaced the key since the ring was read.
-		if ring, err = v.keys(ctx, func(Ring, time.Duration) bool { return false }); err != nil {
+		if known, err = v.renew(ctx, known); err != nil {
 			return "", false, err
 		}
-		plain, err = ring.Open(text, at)
+		plain, err = known.ring.Open(text, at)
 	}
 	if err != nil {
 		return "", false, err
 	}
-	return plain, !ring.Current(text), nil
+	return plain, !known.ring.Current(text), nil
 }
 
-// keys gives the ring, which is read anew unless the one that is there will do.
-func (v *Vault) keys(ctx context.Context, do func(ring Ring, age time.Duration) bool) (Ring, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.ring) > 0 && do(v.ring, time.Since(v.read)) {
-		return v.ring, nil
+// renew reads the ring in the place of one that will not do. Of many who ask at once one reads.
+func (v *Vault) renew(ctx context.Context, old *knownRing) (*knownRing, error) {
+	select {
+	case v.turn <- struct{}{}:
+		defer func() { <-v.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	at := time.Now()
-	ring, err := v.load(ctx)
-	if err != nil {
+	if known := v.known.Load(); known != old {
+		return known, nil
+	}
+	known := &knownRing{at: time.Now()}
+	var err error
+	if known.ring, err = v.load(ctx); err != nil {
 		return nil, fmt.Errorf("read the encryption keys: %w", err)
 	}
-	v.ring, v.read = ring, at
-	return ring, nil
+	v.known.Store(known)
+	return known, nil
 }
 
 // load reads the ring from the database; the first who looks makes a key. Two who are first at once make two, which

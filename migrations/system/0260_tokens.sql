@@ -71,22 +71,42 @@ begin
 end
 $$;
 
-revoke all on function basalt.notice_sessions(), basalt.notice_session() from public;
+-- The triggers are made by the first server that wants the notices, as their owner. Where none does,
+-- schema auth has nothing that a dump without schema basalt would lack.
 
-create or replace trigger basalt_sessions_gone
-after delete on auth.sessions
-referencing old table as gone
-for each statement
-execute function basalt.notice_sessions();
+create or replace function basalt.watch_sessions()
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  perform pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('basalt.watch_sessions'));
+  if (
+    select pg_catalog.count(*) = 3
+    from pg_catalog.pg_trigger
+    where tgname in ('basalt_sessions_gone', 'basalt_session_ended', 'basalt_user_barred')
+      and tgrelid in ('auth.sessions'::pg_catalog.regclass, 'auth.users'::pg_catalog.regclass)
+  ) then
+    return;
+  end if;
+  create or replace trigger basalt_sessions_gone
+  after delete on auth.sessions
+  referencing old table as gone
+  for each statement
+  execute function basalt.notice_sessions();
 
-create or replace trigger basalt_session_ended
-after update of not_after on auth.sessions
-for each row
-when (new.not_after is distinct from old.not_after)
-execute function basalt.notice_session('session');
+  create or replace trigger basalt_session_ended
+  after update of not_after on auth.sessions
+  for each row
+  when (new.not_after is distinct from old.not_after)
+  execute function basalt.notice_session('session');
 
-create or replace trigger basalt_user_barred
-after update of banned_until, deleted_at on auth.users
-for each row
-when (new.banned_until is distinct from old.banned_until or new.deleted_at is distinct from old.deleted_at)
-execute function basalt.notice_session('user');
+  create or replace trigger basalt_user_barred
+  after update of banned_until, deleted_at on auth.users
+  for each row
+  when (new.banned_until is distinct from old.banned_until or new.deleted_at is distinct from old.deleted_at)
+  execute function basalt.notice_session('user');
+end
+$$;
+
+revoke all on function basalt.notice_sessions(), basalt.notice_session(), basalt.watch_sessions() from public;

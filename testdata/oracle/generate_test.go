@@ -87,7 +87,9 @@ func (g *generator) settled(l *level) bool {
 	if l.aggregated() {
 		return len(l.order) > 0 || !slices.ContainsFunc(l.items, func(i *item) bool { return i.aggregate == "" })
 	}
-	return len(l.rel.pk) > 0 && len(l.order) >= len(l.rel.pk) && slices.ContainsFunc(l.order, func(t *term) bool { return t.field.column == l.rel.pk[len(l.rel.pk)-1] && t.embed == "" })
+	return len(l.rel.pk) > 0 && !slices.ContainsFunc(l.rel.pk, func(key *column) bool {
+		return !slices.ContainsFunc(l.order, func(t *term) bool { return t.field.column == key && t.embed == "" })
+	})
 }
 
 // level makes one pair of parentheses.

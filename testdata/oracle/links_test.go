@@ -81,6 +81,11 @@ func (l *link) origin() string {
 	return l.on[0][0].name
 }
 
+// hasColumn says that the one column that a link begins or ends at has a name.
+func (l *link) hasColumn(name string) bool {
+	return l.origin() != "" && (l.on[0][0].name == name || l.on[0][1].name == name)
+}
+
 // byColumn is the column that refers to another row, by which a link can be named too.
 func (l *link) byColumn() string {
 	if l.inverse {
@@ -102,8 +107,8 @@ func (l *link) spell(all []*link) {
 			if other.constraint == l.constraint && l.constraint != "" {
 				twins++ // both directions of a key within one table, to or from a view of it
 			}
-			if other.junction == l.junction && l.junction != nil {
-				sameJunction++
+			if l.junction != nil && (other.junction == l.junction || other.hasColumn(l.junction.name)) {
+				sameJunction++ // a hint can be a column as well
 			}
 		}
 		if other.constraint == l.constraint && l.constraint != "" && other.to.over == nil {

@@ -1,0 +1,245 @@
+package accounts_test
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"basalt/auth/provider"
+	"basalt/store/storetest"
+)
+
+const (
+	someTenant  = "11111111-2222-3333-4444-555555555555"
+	otherTenant = "99999999-8888-7777-6666-555555555555"
+	consumers   = "9188040d-6c67-4c5b-b112-36a304b66dad"
+)
+
+// startWithTokens believes ID tokens of providers by several names. Azure's authority follows the server's address.
+func startWithTokens(t *testing.T, authority string) *visitors {
+	t.Helper()
+	other := openIDServer(t)
+	o := options()
+	o.Autoconfirm, o.Providers.ManualLinking = false, true
+	for _, name := range []string{"keycloak", "google", "apple", "linkedin_oidc"} {
+		o.Providers.Providers = append(o.Providers.Providers, other.provider(name, func(c *provider.Config) { c.Audiences = []string{"phone"} }))
+	}
+	o.Providers.Providers = append(o.Providers.Providers,
+		other.provider("azure", func(c *provider.Config) { c.URL += authority }),
+		other.provider("careless", func(c *provider.Config) { c.SkipNonce = true }),
+		other.provider("github", nil),
+	)
+	return &visitors{server: startOver(t, storetest.New(t), o), openID: other}
+}
+
+func (v *visitors) grant(name, token, more string) answer {
+	v.t.Helper()
+	return v.call("POST", "/token?grant_type=id_token", v.keys.AnonKey, fmt.Sprintf(`{"provider":%q,"id_token":%q%s}`, name, token, more))
+}
+
+func hashed(nonce string) string {
+	digest := sha256.Sum256([]byte(nonce))
+	return hex.EncodeToString(digest[:])
+}
+
+// atHash is the claim at_hash of OIDC Core §3.1.3.6.
+func atHash(token string) string {
+	digest := sha256.Sum256([]byte(token))
+	return base64.RawURLEncoding.EncodeToString(digest[:16])
+}
+
+func TestAnIDTokenGivesASession(t *testing.T) {
+	t.Parallel()
+	v := startWithTokens(t, "/common")
+	for i, tc := range []struct {
+		name, provider string
+		claims         jwt.MapClaims
+		more           string
+	}{
+		{"as it is", "keycloak", nil, ""},
+		{"for another of the project's apps", "keycloak", jwt.MapClaims{"aud": "phone"}, ""},
+		{"for several audiences", "keycloak", jwt.MapClaims{"aud": []string{"else", "basalt"}, "azp": "basalt"}, ""},
+		{"asked for by an app of the same project", "google", jwt.MapClaims{"azp": "android"}, ""},
+		{"with a nonce", "keycloak", jwt.MapClaims{"nonce": hashed("fresh")}, `,"nonce":"fresh"`},
+		{"with a nonce that nobody asks for", "careless", jwt.MapClaims{"nonce": "own"}, ""},
+		{"with its access token", "keycloak", jwt.MapClaims{"at_hash": atHash("opaque")}, `,"access_token":"opaque"`},
+		{"with an access token that it says nothing about", "keycloak", nil, `,"access_token":"opaque"`},
+		{"of Google", "google", jwt.MapClaims{"hd": "example.com"}, ""},
+		{"of Apple, which writes flags as texts", "apple", jwt.MapClaims{"email_verified": "true", "is_private_email": "true"}, ""},
+		{"of LinkedIn", "linkedin_oidc", jwt.MapClaims{"email_verified": "true"}, ""},
+		{"of a tenant that owns the address", "azure", jwt.MapClaims{"tid": someTenant, "xms_edov": "1"}, ""},
+		{"of a private person at Microsoft", "azure", jwt.MapClaims{"tid": consumers}, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if tc.claims == nil {
+				tc.claims = jwt.MapClaims{}
+			}
+			tc.claims["sub"], tc.claims["email"] = fmt.Sprint("user-", i), fmt.Sprintf("user-%d@example.com", i)
+			if tid, ok := tc.claims["tid"].(string); ok {
+				tc.claims["iss"] = v.openID.issuer + "/" + tid + "/v2.0"
+			}
+			a := v.want(v.grant(tc.provider, v.openID.sign(v.openID.claims(tc.claims)), tc.more), http.StatusOK, "")
+			if a.str("user.email") != tc.claims["email"] || a.str("user.app_metadata.provider") != tc.provider {
+				t.Errorf("the session is %s", a.text)
+			}
+		})
+	}
+	a := v.want(v.call("POST", "/token?grant_type=id_token", "", fmt.Sprintf(`{"issuer":%q,"client_id":"basalt","id_token":%q}`,
+		v.openID.issuer, v.openID.sign(v.openID.claims(jwt.MapClaims{"sub": "user-0", "email": "user-0@example.com"})))), http.StatusOK, "")
+	if a.get("user.identities.0.provider") != "keycloak" {
+		t.Errorf("the session by an issuer is %s", a.text)
+	}
+}
+
+// The forged tokens of an attacker who has an issuer, keys and clients of their own give no session, whichever provider
+// they are brought to.
+func TestAnIDTokenThatIsNotForUsGivesNoSession(t *testing.T) {
+	t.Parallel()
+	v := startWithTokens(t, "/common")
+	attacker := openIDServer(t)
+	key, err := v.openID.store.SigningKey(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := x509.MarshalPKIXPublicKey(&key.Key().(*rsa.PrivateKey).PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})
+	for _, name := range []string{"keycloak", "google", "apple", "linkedin_oidc", "azure", "careless"} {
+		base := jwt.MapClaims{}
+		if name == "azure" {
+			base = jwt.MapClaims{"tid": someTenant, "iss": v.openID.issuer + "/" + someTenant + "/v2.0", "xms_edov": true}
+		}
+		with := func(changes jwt.MapClaims) jwt.MapClaims {
+			claims := v.openID.claims(base)
+			for member, value := range changes {
+				if claims[member] = value; value == nil {
+					delete(claims, member)
+				}
+			}
+			return claims
+		}
+		good := v.openID.sign(with(nil))
+		parts := strings.Split(good, ".")
+		tokens := map[string]string{
+			"of the attacker's own issuer":           attacker.sign(attacker.claims(nil)),
+			"of the attacker's issuer, with our own": v.openID.sign(with(jwt.MapClaims{"iss": attacker.issuer})),
+			"of our issuer by another key":           signWith(t, jwt.SigningMethodRS256, own, key.ID(), with(nil)),
+			"of our issuer by a key of no name":      signWith(t, jwt.SigningMethodRS256, own, "", with(nil)),
+			"by the public key as a secret":          signWith(t, jwt.SigningMethodHS256, shown, key.ID(), with(nil)),
+			"by no key":                              signWith(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, key.ID(), with(nil)),
+			"with its signature cut off":             parts[0] + "." + parts[1] + ".",
+			"with another payload":                   parts[0] + "." + strings.Split(v.openID.sign(with(jwt.MapClaims{"sub": "x"})), ".")[1] + "." + parts[2],
+			"for another client":                     v.openID.sign(with(jwt.MapClaims{"aud": "attacker"})),
+			"for no client":                          v.openID.sign(with(jwt.MapClaims{"aud": nil})),
+			"for an empty client":                    v.openID.sign(with(jwt.MapClaims{"aud": ""})),
+			"asked for by another client":            v.openID.sign(with(jwt.MapClaims{"aud": []string{"basalt", "attacker"}, "azp": "attacker"})),
+			"of an issuer with a slash":              v.openID.sign(with(jwt.MapClaims{"iss": v.openID.issuer + "/"})),
+			"of no issuer":                           v.openID.sign(with(jwt.MapClaims{"iss": nil})),
+			"that has expired":                       v.openID.sign(with(jwt.MapClaims{"exp": time.Now().Add(-time.Minute).Unix()})),
+			"that never expires":                     v.openID.sign(with(jwt.MapClaims{"exp": nil})),
+			"of the future":                          v.openID.sign(with(jwt.MapClaims{"iat": time.Now().Add(time.Hour).Unix()})),
+			"not good yet":                           v.openID.sign(with(jwt.MapClaims{"nbf": time.Now().Add(time.Hour).Unix()})),
+			"of nobody":                              v.openID.sign(with(jwt.MapClaims{"sub": nil})),
+			"of an empty name":                       v.openID.sign(with(jwt.MapClaims{"sub": ""})),
+			"of a number":                            v.openID.sign(with(jwt.MapClaims{"sub": 7})),
+			"of a name that is too long":             v.openID.sign(with(jwt.MapClaims{"sub": strings.Repeat("x", 256)})),
+			"of a name with a zero byte":             v.openID.sign(with(jwt.MapClaims{"sub": "x\x00"})),
+			"that is none":                           "x",
+			"of many dots":                           strings.Repeat(".", 5000),
+			"that is too long":                       good + strings.Repeat("A", 20_000),
+		}
+		if name == "azure" {
+			tokens["of another tenant than it says"] = v.openID.sign(with(jwt.MapClaims{"tid": otherTenant}))
+			tokens["of no tenant"] = v.openID.sign(with(jwt.MapClaims{"tid": nil}))
+			tokens["of a tenant that is a path"] = v.openID.sign(with(jwt.MapClaims{"tid": "x/../y", "iss": v.openID.issuer + "/x/../y/v2.0"}))
+			tokens["of the template itself"] = v.openID.sign(with(jwt.MapClaims{"iss": v.openID.issuer + "/{tenantid}/v2.0", "tid": "{tenantid}"}))
+			tokens["of the authority"] = v.openID.sign(with(jwt.MapClaims{"iss": v.openID.issuer + "/common/v2.0", "tid": "common"}))
+		}
+		if name != "careless" {
+			tokens["with a nonce that is not told"] = v.openID.sign(with(jwt.MapClaims{"nonce": hashed("fresh")}))
+		}
+		for what, token := range tokens {
+			if a := v.grant(name, token, ""); a.status != http.StatusBadRequest || a.code() != "validation_failed" {
+				t.Errorf("%s, a token %s: %d %s", name, what, a.status, a.text)
+			}
+		}
+	}
+	for what, more := range map[string]string{
+		"another nonce":          `,"nonce":"stale"`,
+		"the hash of the nonce":  fmt.Sprintf(`,"nonce":%q`, hashed("fresh")),
+		"an access token beside": `,"nonce":"fresh","access_token":"another"`,
+	} {
+		token := v.openID.sign(v.openID.claims(jwt.MapClaims{"nonce": hashed("fresh"), "at_hash": atHash("opaque")}))
+		if a := v.grant("keycloak", token, more); a.status != http.StatusBadRequest {
+			t.Errorf("with %s: %d %s", what, a.status, a.text)
+		}
+	}
+	v.want(v.grant("keycloak", v.openID.sign(v.openID.claims(nil)), `,"nonce":"fresh"`), http.StatusBadRequest, "validation_failed")
+	v.want(v.grant("unknown", v.openID.sign(v.openID.claims(nil)), ""), http.StatusBadRequest, "validation_failed")
+	v.want(v.grant("github", v.openID.sign(v.openID.claims(nil)), ""), http.StatusBadRequest, "oauth_provider_not_supported")
+	v.want(v.grant("keycloak", "", ""), http.StatusBadRequest, "validation_failed")
+	v.want(v.call("POST", "/token?grant_type=id_token", "", fmt.Sprintf(`{"issuer":%q,"client_id":"basalt","id_token":%q}`,
+		attacker.issuer, attacker.sign(attacker.claims(nil)))), http.StatusBadRequest, "validation_failed")
+	if n := v.count(`select count(*) from auth.users`) + v.count(`select count(*) from auth.sessions`); n != 0 {
+		t.Errorf("there are %d accounts and sessions", n)
+	}
+}
+
+func TestMicrosoftsAuthoritiesStandForTheirTenants(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		authority, tenant string
+		claims            jwt.MapClaims
+		want              int
+	}{
+		{"/common", someTenant, nil, http.StatusForbidden}, // nobody vouches for the address
+		{"/common", someTenant, jwt.MapClaims{"xms_edov": false}, http.StatusForbidden},
+		{"/common", someTenant, jwt.MapClaims{"xms_edov": true}, http.StatusOK},
+		{"/organizations", consumers, nil, http.StatusBadRequest},
+		{"/organizations", someTenant, jwt.MapClaims{"xms_edov": true}, http.StatusOK},
+		{"/consumers", consumers, nil, http.StatusOK},
+		{"/consumers", someTenant, jwt.MapClaims{"xms_edov": true}, http.StatusBadRequest},
+	} {
+		t.Run(tc.authority+" "+tc.tenant, func(t *testing.T) {
+			t.Parallel()
+			v := startWithTokens(t, tc.authority)
+			claims := v.openID.claims(tc.claims)
+			claims["tid"], claims["iss"] = tc.tenant, v.openID.issuer+"/"+tc.tenant+"/v2.0"
+			if a := v.grant("azure", v.openID.sign(claims), ""); a.status != tc.want {
+				t.Errorf("the answer is %d %s", a.status, a.text)
+			}
+		})
+	}
+}
+
+func TestAnIDTokenAddsAnIdentityToTheCallersAccount(t *testing.T) {
+	t.Parallel()
+	v := startWithTokens(t, "/common")
+	v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":"own@example.com","password":%q,"email_confirm":true}`, goodPassword)), http.StatusOK, "")
+	session := v.signIn("own@example.com", goodPassword)
+	body := fmt.Sprintf(`{"provider":"keycloak","link_identity":true,"id_token":%q}`, v.openID.sign(v.openID.claims(nil)))
+	a := v.want(v.call("POST", "/token?grant_type=id_token", session.str("access_token"), body), http.StatusOK, "")
+	if a.str("user.id") != session.str("user.id") || a.get("user.app_metadata.providers.1") != "keycloak" {
+		t.Errorf("the session is %s", a.text)
+	}
+	v.want(v.call("POST", "/token?grant_type=id_token", session.str("access_token"), body), http.StatusUnprocessableEntity, "identity_already_exists")
+	v.want(v.call("POST", "/token?grant_type=id_token", "", body), http.StatusUnauthorized, "no_authorization")
+	v.want(v.call("POST", "/token?grant_type=id_token", v.keys.AnonKey, body), http.StatusForbidden, "bad_jwt")
+}

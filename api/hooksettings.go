@@ -1,0 +1,80 @@
+package api
+
+import (
+	"net/http"
+	"net/netip"
+
+	"basalt/api/accounts"
+	"basalt/auth"
+	"basalt/auth/hook"
+	"basalt/auth/outgoing"
+)
+
+// HookSettings are the settings of code of the project's owner that accounts call, and of all calls to other servers.
+type HookSettings struct {
+	OutgoingAllow []string `flag:"outgoing-allow" help:"own networks that the server may call although they are not public, by plain http too, comma-separated CIDRs such as 127.0.0.0/8,10.0.0.0/8"`
+
+	HookCustomAccessToken                  string      `flag:"hook-custom-access-token" help:"what may change the claims of access tokens: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
+	HookCustomAccessTokenSecrets           auth.Secret `flag:"hook-custom-access-token-secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
+	HookSendEmail                          string      `flag:"hook-send-email" help:"what sends mails: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
+	HookSendEmailSecrets                   auth.Secret `flag:"hook-send-email-secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
+	HookSendSMS                            string      `flag:"hook-send-sms" help:"what sends text messages: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
+	HookSendSMSSecrets                     auth.Secret `flag:"hook-send-sms-secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
+	HookMFAVerificationAttempt             string      `flag:"hook-mfa-verification-attempt" help:"what is told of proofs of second factors and may refuse them: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
+	HookMFAVerificationAttemptSecrets      auth.Secret `flag:"hook-mfa-verification-attempt-secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
+	HookPasswordVerificationAttempt        string      `flag:"hook-password-verification-attempt" help:"what is told of passwords at sign-in and may refuse them: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
+	HookPasswordVerificationAttemptSecrets auth.Secret `flag:"hook-password-verification-attempt-secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
+	HookBeforeUserCreated                  string      `flag:"hook-before-user-created" help:"what may refuse new accounts: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
+	HookBeforeUserCreatedSecrets           auth.Secret `flag:"hook-before-user-created-secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
+	HookAfterUserCreated                   string      `flag:"hook-after-user-created" help:"what is told of new accounts: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
+	HookAfterUserCreatedSecrets            auth.Secret `flag:"hook-after-user-created-secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
+}
+
+// outgoingGuard is which addresses the server may call.
+func (s *Settings) outgoingGuard() (outgoing.Guard, error) {
+	var guard outgoing.Guard
+	for _, text := range s.OutgoingAllow {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return guard, &SettingError{"outgoing-allow", text + " is not a network such as 10.0.0.0/8"}
+		}
+		guard.Allow = append(guard.Allow, network)
+	}
+	return guard, nil
+}
+
+// outgoingClient makes a client for one use of other servers.
+func (s *Settings) outgoingClient(o outgoing.Options) (*http.Client, error) {
+	var err error
+	o.Guard, err = s.outgoingGuard()
+	return outgoing.New(o), err
+}
+
+// hooks are what the settings put into the flows. The error names the first setting that is wrong.
+func (s *Settings) hooks() (auth.Hooks, error) {
+	hooks := auth.Hooks{Describe: accounts.DescribeUser}
+	for _, h := range []struct {
+		to      **hook.Hook
+		point   hook.Point
+		flag    string
+		uri     string
+		secrets auth.Secret
+	}{
+		{&hooks.CustomAccessToken, hook.CustomAccessToken, "hook-custom-access-token", s.HookCustomAccessToken, s.HookCustomAccessTokenSecrets},
+		{&hooks.SendEmail, hook.SendEmail, "hook-send-email", s.HookSendEmail, s.HookSendEmailSecrets},
+		{&hooks.SendSMS, hook.SendSMS, "hook-send-sms", s.HookSendSMS, s.HookSendSMSSecrets},
+		{&hooks.MFAVerificationAttempt, hook.MFAVerificationAttempt, "hook-mfa-verification-attempt", s.HookMFAVerificationAttempt, s.HookMFAVerificationAttemptSecrets},
+		{&hooks.PasswordVerificationAttempt, hook.PasswordVerificationAttempt, "hook-password-verification-attempt", s.HookPasswordVerificationAttempt, s.HookPasswordVerificationAttemptSecrets},
+		{&hooks.BeforeUserCreated, hook.BeforeUserCreated, "hook-before-user-created", s.HookBeforeUserCreated, s.HookBeforeUserCreatedSecrets},
+		{&hooks.AfterUserCreated, hook.AfterUserCreated, "hook-after-user-created", s.HookAfterUserCreated, s.HookAfterUserCreatedSecrets},
+	} {
+		client, err := s.outgoingClient(outgoing.Options{Timeout: hook.Timeout, MaxAnswer: hook.MaxAnswer})
+		if err != nil {
+			return hooks, err
+		}
+		if *h.to, err = hook.New(h.point, h.uri, h.secrets.Reveal(), client); err != nil {
+			return hooks, &SettingError{h.flag, err.Error()}
+		}
+	}
+	return hooks, nil
+}

@@ -1,0 +1,40 @@
+package api
+
+import (
+	"fmt"
+	"net/url"
+
+	"basalt/auth"
+)
+
+// WebAuthnSettings are the settings of passkeys and of authenticators as second factors.
+type WebAuthnSettings struct {
+	Passkeys        bool     `flag:"passkeys" default:"false" help:"let users sign in with passkeys"`
+	MaxPasskeys     int      `flag:"max-passkeys" default:"10" help:"most passkeys of one user"`
+	WebAuthnRPID    string   `flag:"webauthn-rp-id" help:"domain that passkeys and authenticators are bound to; another one makes all that there are useless; empty: the host of --site-url"`
+	WebAuthnRPName  string   `flag:"webauthn-rp-name" help:"name that authenticators show; empty: the domain"`
+	WebAuthnOrigins []string `flag:"webauthn-origins" help:"origins whose pages may ask for passkeys, comma-separated, such as https://app.example.com; empty: that of --site-url"`
+}
+
+func (s *Settings) relyingParty() auth.RelyingParty {
+	return auth.RelyingParty{ID: s.WebAuthnRPID, Name: s.WebAuthnRPName, Origins: s.WebAuthnOrigins}
+}
+
+// checkWebAuthn refuses what browsers would refuse later, each time somebody signs in.
+func (s *Settings) checkWebAuthn() error {
+	if s.MaxPasskeys < 1 {
+		return &SettingError{"max-passkeys", "at least one is needed; --passkeys=false allows none"}
+	}
+	for _, origin := range s.WebAuthnOrigins {
+		// Apps for Android have origins of their own kind.
+		if u, err := url.Parse(origin); !isOrigin(origin) && (err != nil || u.Scheme != "android") {
+			return &SettingError{"webauthn-origins", fmt.Sprintf("%q is no origin such as https://app.example.com", origin)}
+		}
+	}
+	if s.Passkeys || s.WebAuthnRPID != "" {
+		if err := s.relyingParty().Check(s.SiteURL); err != nil {
+			return &SettingError{"webauthn-rp-id", "a domain is needed, such as example.com, here or as the host of --site-url: " + err.Error()}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"basalt/auth/provider"
+)
+
+// ProviderOptions are the settings of sign-ins at other servers.
+type ProviderOptions struct {
+	// Providers are the servers, each with a name of its own.
+	Providers []*provider.Provider
+	// Client reaches the servers of providers that administrators add; nil reaches those with public addresses.
+	Client *http.Client
+	// Callback is where these lead back to.
+	Callback string
+	// ManualLinking lets users add identities to their account.
+	ManualLinking bool
+}
+
+// providerNamed gives the provider that a client asks for.
+func (s *Service) providerNamed(ctx context.Context, name string) (*provider.Provider, error) {
+	if name == "" {
+		return nil, refuse(CodeValidationFailed, "Unsupported provider: missing provider name")
+	}
+	for _, p := range s.options.Providers.Providers {
+		if p.Name() == name {
+			return p, nil
+		}
+	}
+	if strings.HasPrefix(name, customPrefix) {
+		return s.custom(ctx, name)
+	}
+	return nil, refuse(CodeValidationFailed, "Unsupported provider: provider is not enabled")
+}
+
+// Providers are the names of the servers that sign users in.
+func (s *Service) Providers() []string {
+	names := map[string]bool{}
+	for _, p := range s.options.Providers.Providers {
+		names[p.Name()] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// providerRefusal says in the words of the accounts API what is wrong with a server or what came from it.
+func providerRefusal(err error) error {
+	var fault *provider.Error
+	if !errors.As(err, &fault) {
+		return err
+	}
+	switch fault.Kind {
+	case provider.Refused:
+		return &Error{Code: CodeBadOAuthCallback, Message: "Unable to exchange external code", Cause: err}
+	case provider.BadToken:
+		return &Error{Code: CodeValidationFailed, Message: "Bad ID token", Cause: err}
+	case provider.BadAudience, provider.BadNonce:
+		return &Error{Code: CodeValidationFailed, Message: fault.Reason, Cause: err}
+	case provider.Unsupported:
+		return &Error{Code: CodeOAuthProviderNotSupported, Message: "The provider has no ID tokens", Cause: err}
+	}
+	return unexpected("The provider cannot be reached", err)
+}
