@@ -117,18 +117,6 @@ func (s *Settings) autoconfirm() bool {
 	return s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == ""
 }
 
-// accountsOf makes the rules of accounts as the settings ask.
-func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) *auth.Service {
-	redirects, _ := s.redirectURLs() // checked when the settings were
-	notices, _ := s.notices()        // likewise
-	return auth.New(p.DB.Pool(), p.Keys, auth.Options{
-		Issuer: apiURL + "/auth/v1", SiteURL: s.SiteURL, RedirectURLs: redirects, PlainChallenges: s.PKCEPlain,
-		Autoconfirm:    s.autoconfirm(),
-		EncryptionKeys: s.EncryptionKeys(p.Keys.Secret),
-		Outbound:       p.Outbox, Notify: notices, SMSProvider: s.smsProvider(),
-		TokenLife: s.TokenLife, ReuseInterval: max(s.ReuseInterval, time.Nanosecond), Sessions: s.sessionLimits(),
-		LimitsOff: s.Limits == "off", Log: log,
-	})
 // accountsOf makes the rules of accounts as the settings ask. Errors are of settings that Check has refused.
 func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*auth.Service, error) {
 	issuer := apiURL + "/auth/v1"
