@@ -50,7 +50,7 @@ func (s *Service) sendChallenge(ctx context.Context, caller Caller, u *User, f F
 			}
 		}
 		batch := &pgx.Batch{}
-		if err := s.queueSMS(batch, SMS{To: f.Phone, UserID: u.ID, Code: code, Channel: channel}); err != nil {
+		if err := s.queueSMS(batch, SMS{To: f.Phone, UserID: u.ID, Code: code, Channel: channel, ExpiresAt: now().Add(challengeLife)}); err != nil {
 			return err
 		}
 		return tx.SendBatch(ctx, batch).Close()

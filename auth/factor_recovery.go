@@ -137,6 +137,9 @@ func (s *Service) generateRecoveryCodes(ctx context.Context, p *Principal, name 
 		batch.Queue(insertFactor, e.ID, p.UserID, name, e.Type, statusVerified, at, nil, nil)
 		batch.Queue(insertCodeSet, id, p.UserID, e.ID, at)
 		set.queue(batch, id, at)
+		if err := s.tellOfFactor(batch, l.user, MailFactorEnrolled, e.Type); err != nil {
+			return err
+		}
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {
@@ -212,8 +215,12 @@ func (s *Service) deleteRecoveryCodes(ctx context.Context, p *Principal) (id uui
 			return noRecoveryCodes()
 		}
 		id = f.ID
-		_, err := tx.Exec(ctx, removeFactor, f.ID, p.UserID, MethodRecoveryCode, now())
-		return err
+		batch := &pgx.Batch{}
+		batch.Queue(removeFactor, f.ID, p.UserID, MethodRecoveryCode, now())
+		if err := s.tellOfFactor(batch, l.user, MailFactorUnenrolled, f.Type); err != nil {
+			return err
+		}
+		return tx.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {
 		return uuid.Nil, saveFailed("Database error deleting recovery codes", err)

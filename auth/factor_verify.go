@@ -382,6 +382,9 @@ func (s *Service) raise(ctx context.Context, caller Caller, p *Principal, f Fact
 	case !accepted:
 		return nil, accept.refusal
 	}
+	if f.Status != statusVerified {
+		s.tellLater(ctx, u, MailFactorEnrolled, f.Type)
+	}
 	session, err := s.issue(ctx, s.pool, caller, grant{user: u, refresh: o.refresh, standing: st, method: o.method, at: o.at})
 	if err != nil {
 		return nil, s.abandon(ctx, p.SessionID, err)

@@ -337,8 +337,14 @@ func (s *Service) unenrollFactor(ctx context.Context, p *Principal, id uuid.UUID
 		case f.Status == statusVerified && l.user.hasRecoveryCodes() && !l.user.hasOtherFactor(id):
 			return unprocessable(CodeRecoveryCodesSoleFactor, "Recovery codes cannot be the only verified factor. Please enroll another factor before unenrolling this one or delete your recovery codes.")
 		}
-		_, err := tx.Exec(ctx, removeFactor, id, p.UserID, factorMethod(f.Type), now())
-		return err
+		batch := &pgx.Batch{}
+		batch.Queue(removeFactor, id, p.UserID, factorMethod(f.Type), now())
+		if f.Status == statusVerified {
+			if err := s.tellOfFactor(batch, l.user, MailFactorUnenrolled, f.Type); err != nil {
+				return err
+			}
+		}
+		return tx.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {
 		return saveFailed("Database error deleting factor", err)

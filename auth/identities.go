@@ -76,10 +76,13 @@ func (s *Service) addIdentity(ctx context.Context, tx pgx.Tx, v visitor, user uu
 	batch.Queue(addressFromIdentity, user, gained, at)
 	batch.Queue(renewVisitor, user, v.data, gained, at, maxUserMetadata)
 	err = tx.SendBatch(ctx, batch).Close()
-	if isUniqueViolation(err, "users_email_partial_key") {
+	switch {
+	case isUniqueViolation(err, "users_email_partial_key"):
 		return refuse(CodeEmailExists, "A user with this email address has already been registered")
+	case err != nil:
+		return err
 	}
-	return err
+	return s.tellOfLink(ctx, tx, user, v.provider)
 }
 
 // unlinkable is an identity of an account that is to lose one.
@@ -137,6 +140,9 @@ func (s *Service) unlink(ctx context.Context, p *Principal, identity uuid.UUID) 
 		batch.Queue(voidTokens, p.UserID)
 		batch.Queue(withoutIdentity, p.UserID, addressLeft(l.user.Email, gone, kept), gone.provider == "email", gone.provider == "phone", now())
 		batch.Queue(renewVisitor, p.UserID, []byte(`{}`), nil, now(), maxUserMetadata)
+		if err := s.tellOfIdentity(batch, l.user, MailIdentityUnlinked, gone.provider); err != nil {
+			return err
+		}
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	if isUniqueViolation(err, "users_email_partial_key") {
