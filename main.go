@@ -100,7 +100,7 @@ func command() *cobra.Command {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(serveCommand(), keysCommand(), migrateCommand(), typesCommand(), psqlCommand(), versionCommand())
+	root.AddCommand(serveCommand(), keysCommand(), migrateCommand(), typesCommand(), usersCommand(), psqlCommand(), versionCommand())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
@@ -208,7 +208,7 @@ func keysCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asEnv, "env", false, "print NAME=value lines, with the JWT secret and the database's URL")
 	bind(cmd, &settings, "data", "database-url", "jwt-secret", "listen", "public-url", "postgrest-config")
-	cmd.AddCommand(signingCommand())
+	cmd.AddCommand(signingCommand(), rotateEncryptionCommand())
 	return cmd
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"basalt/auth"
 	"basalt/auth/outgoing"
+	"basalt/auth/password"
 	"basalt/auth/sso"
 )
 
@@ -20,6 +21,7 @@ type AccountSettings struct {
 	Limits       string   `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
 
 	MessageSettings
+	PasswordSettings
 	TokenLife         time.Duration `flag:"access-token-life" default:"1h" help:"how long an access token is good"`
 	ReuseInterval     time.Duration `flag:"refresh-reuse-interval" default:"10s" help:"how long a used refresh token still gives its successor; later its use ends the session"`
 	SessionTimebox    time.Duration `flag:"session-timebox" default:"0" help:"longest life of a session; 0: no limit"`
@@ -30,10 +32,12 @@ type AccountSettings struct {
 
 	JWTSigningKeys auth.Secret `flag:"jwt-signing-keys" help:"JSON Web Keys with their private halves that tokens are signed with (ES256, RS256, EdDSA), a set or an array; the one with \"status\": \"current\" signs, standby and previous ones are published and verify; @FILE reads them from a file; empty: those of basalt keys signing, else HS256 with the JWT secret"`
 
+	MFAFactors    []string    `flag:"mfa-factors" default:"totp,webauthn,recovery_code" help:"kinds of second factors that may be enrolled and verified, comma-separated: totp, phone (needs a way to send text messages), webauthn, recovery_code"`
 	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
 
 	HookSettings
 	CaptchaSettings
+	AuditSettings
 	OAuthServerSettings
 	WebAuthnSettings
 	SAMLSettings
@@ -63,8 +67,16 @@ func (s *Settings) checkAccounts() error {
 	if err := s.checkMessages(); err != nil {
 		return err
 	}
+	if err := s.checkPasswords(); err != nil {
+		return err
+	}
 	if s.TokenLife < time.Minute || s.TokenLife > maxTokenLife {
 		return &SettingError{"access-token-life", fmt.Sprintf("%s is not between 1m and %s", s.TokenLife, maxTokenLife)}
+	}
+	for _, kind := range s.MFAFactors {
+		if err := (choice{"mfa-factors", kind, auth.AllFactors()}).check(); err != nil {
+			return err
+		}
 	}
 	if _, err := s.providerOptions(""); err != nil {
 		return err
@@ -122,6 +134,7 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 	issuer := apiURL + "/auth/v1"
 	o := auth.Options{
 		Issuer: issuer, SiteURL: s.SiteURL, PlainChallenges: s.PKCEPlain, Autoconfirm: s.autoconfirm(), LimitsOff: s.Limits == "off", Log: log,
+		PasswordPolicy: s.passwordPolicy(), Gate: password.GateOptions{Slots: s.processors},
 	}
 	var err error
 
@@ -137,6 +150,7 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 		return nil, err
 	}
 
+	o.Audit = auth.AuditOptions{Off: !s.AuditLog, Retention: s.AuditRetention}
 	if o.Captcha, err = s.captcha(); err != nil {
 		return nil, err
 	}
@@ -162,7 +176,7 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 
 	o.TokenLife, o.ReuseInterval, o.Sessions = s.TokenLife, max(s.ReuseInterval, time.Nanosecond), s.sessionLimits()
 
-	o.EncryptionKeys = s.EncryptionKeys(p.Keys.Secret)
+	o.EncryptionKeys, o.Factors = s.EncryptionKeys(p.Keys.Secret), append([]string{}, s.MFAFactors...)
 
 	o.Links = s.links()
 

@@ -9,8 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"basalt/auth"
 	"basalt/auth/seal"
+	"basalt/store/managed"
 )
 
 const (
@@ -35,7 +38,7 @@ func (s *Settings) EncryptionKeys(jwtSecret auth.Secret) seal.Masters {
 		if err != nil {
 			return nil, &SettingError{"encryption-key", err.Error()}
 		}
-		if s.DatabaseURL == "" {
+		if s.overManaged() {
 			kept, err := keptEncryptionKeys(filepath.Join(s.Data, encryptionKeyFile))
 			if err != nil {
 				return nil, err
@@ -48,6 +51,16 @@ func (s *Settings) EncryptionKeys(jwtSecret auth.Secret) seal.Masters {
 		}
 		return append(ring, derived), nil
 	}
+}
+
+// overManaged tells whether the database is the managed one of the data folder, also when a shell has its address from
+// `basalt keys --env`.
+func (s *Settings) overManaged() bool {
+	if s.DatabaseURL == "" {
+		return true
+	}
+	config, err := pgconn.ParseConfig(s.DatabaseURL)
+	return err == nil && managed.IsSocketFolder(s.Data, config.Host)
 }
 
 // givenEncryptionKeys are the keys of the setting.
@@ -112,4 +125,52 @@ func writeAside(path string, keys []string) (string, error) {
 		return "", errors.Join(err, os.Remove(file.Name()))
 	}
 	return file.Name(), nil
+}
+
+// keptKeyPath is where the managed database's master keys are; empty where they are not in a file.
+func (s *Settings) keptKeyPath() string {
+	if !s.overManaged() || s.EncryptionKey != "" {
+		return ""
+	}
+	return filepath.Join(s.Data, encryptionKeyFile)
+}
+
+// BeginRotation puts a new master key before those of the managed database. A master key that was given is replaced where it
+// was given.
+func (s *Settings) BeginRotation() error {
+	path := s.keptKeyPath()
+	if path == "" {
+		return nil
+	}
+	keys, err := keptEncryptionKeys(path)
+	if err != nil {
+		return err
+	}
+	return replaceKeyFile(path, append([]string{newEncryptionKey()}, keys...))
+}
+
+// EndRotation forgets the master keys of the managed database under which nothing is sealed any more. The last one before
+// the current stays, for what is sealed in the moment of the change.
+func (s *Settings) EndRotation() error {
+	path := s.keptKeyPath()
+	if path == "" {
+		return nil
+	}
+	keys, err := keptEncryptionKeys(path)
+	if err != nil || len(keys) <= 2 {
+		return err
+	}
+	return replaceKeyFile(path, keys[:2])
+}
+
+// replaceKeyFile lets the file have all of the keys or what it had.
+func replaceKeyFile(path string, keys []string) error {
+	whole, err := writeAside(path, keys)
+	if err == nil {
+		err = os.Rename(whole, path)
+	}
+	if err != nil {
+		return fmt.Errorf("write the encryption key: %w", err)
+	}
+	return nil
 }

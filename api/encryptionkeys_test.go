@@ -69,3 +69,67 @@ func TestEncryptionKeysComeFromTheSettingThenFromTheJWTSecret(t *testing.T) {
 		}
 	}
 }
+
+func TestAMasterKeyOfTheDataFolderIsReplaced(t *testing.T) {
+	s := &Settings{Data: t.TempDir()}
+	keys := func() seal.Ring {
+		t.Helper()
+		ring, err := s.EncryptionKeys("some JWT secret")()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ring[:len(ring)-1]
+	}
+	first := keys()[0].ID()
+	for i, want := range []int{2, 2, 2} {
+		if err := s.BeginRotation(); err != nil {
+			t.Fatal(err)
+		}
+		if during := keys(); during[0].ID() == first || during[len(during)-1].ID() != first && i == 0 {
+			t.Error("the new key is not the current one, or the old one is gone")
+		}
+		if err := s.EndRotation(); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(keys()); n != want {
+			t.Errorf("%d keys are left", n)
+		}
+	}
+	// Two that were cut off before their end lose no key.
+	last := keys()[0].ID()
+	for range 2 {
+		if err := s.BeginRotation(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ring := keys(); len(ring) != 4 || ring[2].ID() != last {
+		t.Errorf("%d keys", len(ring))
+	}
+	info, err := os.Stat(filepath.Join(s.Data, encryptionKeyFile))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	s.DatabaseURL = "postgres://db/app"
+	if err := s.BeginRotation(); err != nil {
+		t.Error(err)
+	}
+	s.DatabaseURL = ""
+	if n := len(keys()); n != 4 {
+		t.Errorf("%d keys", n)
+	}
+}
+
+func TestTheManagedDatabaseHasItsKeysAlsoUnderItsAddress(t *testing.T) {
+	s := &Settings{Data: t.TempDir()}
+	plain, err := s.EncryptionKeys("some JWT secret")()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]int{filepath.Join(s.Data, "postgres"): 2, "/elsewhere": 1} {
+		s.DatabaseURL = "postgres://postgres@/postgres?host=" + host
+		ring, err := s.EncryptionKeys("some JWT secret")()
+		if err != nil || len(ring) != want || want == 2 && ring[0].ID() != plain[0].ID() {
+			t.Errorf("%s: %d keys, %v", host, len(ring), err)
+		}
+	}
+}

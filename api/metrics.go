@@ -105,6 +105,8 @@ func (s *Server) measure(restHandler *rest.Handler, bodies *body.Limits) {
 		func() float64 { return float64(gate.Stats().Running) })
 	s.metrics.gauge("basalt_argon2_waiting", "Requests that wait to hash a password.",
 		func() float64 { return float64(gate.Stats().Queued) })
+	s.metrics.counter("basalt_argon2_hashed_total", "Passwords that were hashed, those compared included.",
+		func() float64 { return float64(gate.Stats().Done) })
 	s.metrics.counter("basalt_argon2_refused_total", "Requests that were refused because too many waited.",
 		func() float64 { return float64(gate.Stats().Refused) })
 }

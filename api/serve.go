@@ -29,6 +29,7 @@ func Serve(ctx context.Context, s Settings, build Build, out io.Writer, logFile 
 	if err := s.Check(); err != nil {
 		return err
 	}
+	shareProcessors(s.processors)
 	log, logs := newLogger(&s, logFile)
 	defer logs.Close()
 	server, err := Start(ctx, s, build, log, logFile)
@@ -114,6 +115,7 @@ func (s *Server) run(ctx context.Context, listener net.Listener, postgres *manag
 	}
 	group.Go(func() error { return s.serve(ctx, listener) })
 	group.Go(func() error { return s.project.Outbox.Run(ctx) })
+	group.Go(func() error { return s.project.Auth.RunAudit(ctx) })
 	group.Go(func() error { return s.reload(ctx, signals) })
 	if postgres == nil {
 		return

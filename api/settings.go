@@ -81,6 +81,9 @@ type Settings struct {
 
 	// Taken is what TakeOver found beside settings, nil without --postgrest-config.
 	Taken *TakenOver
+
+	// processors is how many there are, as Check has found them: Serve runs more threads than that.
+	processors int
 }
 
 // mostConnections is PostgreSQL's own maximum of max_connections.
@@ -102,8 +105,11 @@ func (s *Settings) Check() error {
 	if s.PostgresPort > 65535 {
 		return &SettingError{"postgres-port", fmt.Sprintf("%d is no port", s.PostgresPort)}
 	}
+	if s.processors == 0 {
+		s.processors = min(runtime.GOMAXPROCS(0), runtime.NumCPU())
+	}
 	if s.PoolSize == 0 {
-		s.PoolSize = max(8, 4*runtime.GOMAXPROCS(0))
+		s.PoolSize = max(8, 4*s.processors)
 	}
 	if s.PoolSize > mostConnections {
 		return &SettingError{"pool-size", fmt.Sprintf("%d is more than PostgreSQL can serve (%d)", s.PoolSize, mostConnections)}

@@ -12,6 +12,18 @@ func DerivedEncryptionKey(jwtSecret Secret) seal.Key {
 	return seal.Derive(jwtSecret.Reveal(), "basalt encryption key of the JWT secret")
 }
 
+// SealedColumns are all places in which secrets are kept at rest.
+func SealedColumns() []seal.Column {
+	return []seal.Column{
+		{Table: "auth.mfa_factors", Column: "secret", Row: "id::text"},
+		{Table: "auth.mfa_challenges", Column: "otp_code", Row: "id::text"},
+		{Table: "auth.flow_state", Column: "provider_access_token", Row: "id::text"},
+		{Table: "auth.flow_state", Column: "provider_refresh_token", Row: "id::text"},
+		{Table: "basalt.signing_keys", Column: "private_key", Row: "id"},
+		{Table: "basalt.outbox", Column: "body", Row: "id::text || ' ' || channel"},
+	}
+}
+
 // encryptionKeys are the master keys that the options give, else the one of the JWT secret.
 func encryptionKeys(given seal.Masters, keys *Keys) seal.Masters {
 	if given != nil {
@@ -20,6 +32,9 @@ func encryptionKeys(given seal.Masters, keys *Keys) seal.Masters {
 	derived := seal.Ring{DerivedEncryptionKey(keys.Secret)}
 	return func() (seal.Ring, error) { return derived, nil }
 }
+
+// CheckEncryptionKeys tells whether what is sealed at rest can be opened with the keys that are given.
+func (s *Service) CheckEncryptionKeys(ctx context.Context) error { return s.vault.Check(ctx) }
 
 // seal encrypts a secret for the cell that it is to be kept in.
 func (s *Service) seal(ctx context.Context, plain Secret, at seal.Cell) (string, error) {

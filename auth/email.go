@@ -31,3 +31,12 @@ func plausibleDomain(domain string) bool {
 	return domain != "" && !strings.Contains(domain, "@") && !strings.Contains(domain, "..") &&
 		!strings.HasPrefix(domain, ".") && !strings.HasSuffix(domain, ".")
 }
+
+// NormalizeEmail gives the one spelling of an address under which an account is kept.
+func NormalizeEmail(text string) (string, error) {
+	address, refusal := normalizeEmail(text)
+	if refusal != nil {
+		return "", refusal
+	}
+	return address, nil
+}

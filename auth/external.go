@@ -264,7 +264,7 @@ func (s *Service) join(ctx context.Context, tx pgx.Tx, v visitor, user uuid.UUID
 			Msg("an account whose address nobody had proved is given to who has: its password, identities and sessions are gone")
 		return nil
 	}
-	return s.tellOfLink(ctx, tx, user, v.provider)
+	return s.notifyOfLink(ctx, tx, user, v.provider)
 }
 
 // newcomer makes an account.

@@ -125,7 +125,7 @@ func (s *Service) adminDeleteFactor(ctx context.Context, user, id uuid.UUID) (*F
 		batch.Queue(removeFactor, id, user, factorMethod(f.Type), now())
 		batch.Queue(deleteOrphanCodes, user)
 		if f.Status == statusVerified {
-			if err := s.tellOfFactor(batch, u, MailFactorUnenrolled, f.Type); err != nil {
+			if err := s.notifyOfFactor(batch, MailFactorUnenrolled, u, f.Type); err != nil {
 				return err
 			}
 		}

@@ -26,6 +26,11 @@ func factorSiegeRule() limit.Rule {
 	return limit.Rule{Name: "factor_siege", Max: 200, Window: 24 * time.Hour}
 }
 
+// enrollRule is for factors that one account enrolls.
+func enrollRule() limit.Rule {
+	return limit.Rule{Name: "factor_enroll", Max: 30, Window: time.Hour}
+}
+
 // factorRule is for challenges and proofs of second factors from one network.
 func factorRule() limit.Rule {
 	return limit.Rule{Name: "factor", Max: 15, Window: time.Minute}

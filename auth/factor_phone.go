@@ -2,19 +2,14 @@ package auth
 
 import (
 	"context"
-	"crypto/rand"
-	"fmt"
-	"math/big"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"basalt/auth/limit"
 	"basalt/auth/seal"
 )
-
-// codeInterval is the least time between two codes to one telephone.
-const codeInterval = time.Minute
 
 // The channels of text messages.
 const (
@@ -31,42 +26,44 @@ func (s *Service) sendChallenge(ctx context.Context, caller Caller, u *User, f F
 	default:
 		return refuse(CodeValidationFailed, "Invalid channel, supported values are 'sms' or 'whatsapp'")
 	}
-	code := newCode()
+	at := c.ExpiresAt.Add(-challengeLife)
+	notBefore := at.Add(-s.links.SMSInterval)
+	if f.LastChallengedAt != nil && f.LastChallengedAt.After(notBefore) {
+		return nextText(f.LastChallengedAt.Sub(notBefore))
+	}
+	code, err := drawCode(s.links.SMSCodeLength)
+	if err != nil {
+		return err
+	}
 	sealed, err := s.seal(ctx, code, codeCell(c.ID))
 	if err != nil {
 		return err
 	}
-	notBefore := c.ExpiresAt.Add(-challengeLife - codeInterval)
+	if err := s.spend(ctx, caller, f.Phone); err != nil {
+		return err
+	}
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		written, err := writeChallenge(ctx, tx, caller, u.ID, c, f, &sealed, &notBefore, nil)
 		switch {
 		case err != nil:
 			return err
-		case !written:
-			return &Error{
-				Code:       CodeOverSMSSendRateLimit,
-				Message:    fmt.Sprintf("For security purposes, you can only request this after %d seconds.", int(codeInterval/time.Second)),
-				RetryAfter: codeInterval,
-			}
+		case !written: // another was first
+			return nextText(s.links.SMSInterval)
 		}
 		batch := &pgx.Batch{}
-		if err := s.queueSMS(batch, SMS{To: f.Phone, UserID: u.ID, Code: code, Channel: channel, ExpiresAt: now().Add(challengeLife)}); err != nil {
+		if err := s.queueSMS(batch, SMS{To: f.Phone, UserID: u.ID, Code: code, Channel: channel, ExpiresAt: c.ExpiresAt}); err != nil {
 			return err
 		}
 		return tx.SendBatch(ctx, batch).Close()
 	})
 }
 
+// nextText is the answer to who asks for a second text message too soon.
+func nextText(wait time.Duration) *Error {
+	return tooSoon(&limit.Refusal{Rule: limit.Rule{Name: "sms"}, RetryAfter: (wait + time.Second - 1).Truncate(time.Second)})
+}
+
 // codeCell is where a code that was sent is kept.
 func codeCell(challenge uuid.UUID) seal.Cell {
 	return seal.Cell{Table: "auth.mfa_challenges", Row: challenge.String(), Column: "otp_code"}
-}
-
-// newCode draws a code of six digits.
-func newCode() Secret {
-	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
-	if err != nil {
-		panic(err) // crypto/rand never fails
-	}
-	return Secret(fmt.Sprintf("%06d", n))
 }

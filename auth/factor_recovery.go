@@ -137,7 +137,7 @@ func (s *Service) generateRecoveryCodes(ctx context.Context, p *Principal, name 
 		batch.Queue(insertFactor, e.ID, p.UserID, name, e.Type, statusVerified, at, nil, nil)
 		batch.Queue(insertCodeSet, id, p.UserID, e.ID, at)
 		set.queue(batch, id, at)
-		if err := s.tellOfFactor(batch, l.user, MailFactorEnrolled, e.Type); err != nil {
+		if err := s.notifyOfFactor(batch, MailFactorEnrolled, l.user, e.Type); err != nil {
 			return err
 		}
 		return tx.SendBatch(ctx, batch).Close()
@@ -217,7 +217,7 @@ func (s *Service) deleteRecoveryCodes(ctx context.Context, p *Principal) (id uui
 		id = f.ID
 		batch := &pgx.Batch{}
 		batch.Queue(removeFactor, f.ID, p.UserID, MethodRecoveryCode, now())
-		if err := s.tellOfFactor(batch, l.user, MailFactorUnenrolled, f.Type); err != nil {
+		if err := s.notifyOfFactor(batch, MailFactorUnenrolled, l.user, f.Type); err != nil {
 			return err
 		}
 		return tx.SendBatch(ctx, batch).Close()

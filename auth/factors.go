@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"basalt/auth/factor"
+	"basalt/auth/limit"
 	"basalt/auth/seal"
 )
 
@@ -24,6 +25,11 @@ const (
 	FactorWebAuthn     = "webauthn"
 	FactorRecoveryCode = "recovery_code"
 )
+
+// AllFactors are the kinds that there are.
+func AllFactors() []string {
+	return []string{FactorTOTP, FactorPhone, FactorWebAuthn, FactorRecoveryCode}
+}
 
 // DefaultFactors are those that need nothing else to be set up.
 func DefaultFactors() []string { return []string{FactorTOTP, FactorWebAuthn, FactorRecoveryCode} }
@@ -152,12 +158,12 @@ func namesSession(p *Principal) *Error {
 
 // EnrollFactor adds a second factor, which counts when it has been proved.
 func (s *Service) EnrollFactor(ctx context.Context, caller Caller, p *Principal, in NewFactor) (*Enrollment, error) {
-	e, err := s.enrollFactor(ctx, p, in)
+	e, err := s.enrollFactor(ctx, caller, p, in)
 	s.event(caller, "factor_enroll", p.UserID, err)
 	return e, err
 }
 
-func (s *Service) enrollFactor(ctx context.Context, p *Principal, in NewFactor) (*Enrollment, error) {
+func (s *Service) enrollFactor(ctx context.Context, caller Caller, p *Principal, in NewFactor) (*Enrollment, error) {
 	if refusal := namesSession(p); refusal != nil {
 		return nil, refusal
 	}
@@ -173,16 +179,6 @@ func (s *Service) enrollFactor(ctx context.Context, p *Principal, in NewFactor) 
 	e := &Enrollment{ID: uuid.New(), Type: in.Type, FriendlyName: in.FriendlyName}
 	var secret, phone *string
 	switch in.Type {
-	case FactorTOTP:
-		u, err := s.User(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		sealed, err := s.newTOTP(ctx, e, u, in.Issuer)
-		if err != nil {
-			return nil, err
-		}
-		secret = &sealed
 	case FactorWebAuthn:
 		if _, err := s.ceremonies(secondFactor()); err != nil {
 			return nil, err
@@ -194,7 +190,18 @@ func (s *Service) enrollFactor(ctx context.Context, p *Principal, in NewFactor) 
 		}
 		e.Phone, phone = number, &number
 	}
-	err := s.locked(ctx, p, func(tx pgx.Tx, l *lookup) error {
+	u, err := s.beforeEnrollment(ctx, caller, p, e)
+	if err != nil {
+		return nil, err
+	}
+	if in.Type == FactorTOTP {
+		sealed, err := s.newTOTP(ctx, e, u, in.Issuer)
+		if err != nil {
+			return nil, err
+		}
+		secret = &sealed
+	}
+	err = s.locked(ctx, p, func(tx pgx.Tx, l *lookup) error {
 		replaced, refusal := l.replaced(e)
 		if refusal != nil {
 			return refusal
@@ -208,6 +215,24 @@ func (s *Service) enrollFactor(ctx context.Context, p *Principal, in NewFactor) 
 		return nil, saveFailed("Database error creating factor", err)
 	}
 	return e, nil
+}
+
+// beforeEnrollment counts an enrolment and refuses those that could not be, before anything is drawn for them.
+func (s *Service) beforeEnrollment(ctx context.Context, caller Caller, p *Principal, e *Enrollment) (*User, error) {
+	l := &lookup{principal: p}
+	batch := &pgx.Batch{}
+	verdict := s.count(batch, caller, limit.Hit{Rule: enrollRule(), Of: p.UserID.String()})
+	s.lookups.ask(batch, p).QueryRow(l.scan)
+	if err := l.refusal(s.send(ctx, batch)); err != nil {
+		return nil, err
+	}
+	if refusal := verdict.Refused(); refusal != nil {
+		return nil, tooOften(refusal)
+	}
+	if _, refusal := l.replaced(e); refusal != nil {
+		return nil, refusal
+	}
+	return l.user, nil
 }
 
 // newTOTP draws the secret of a factor and gives it as it is kept.
@@ -270,6 +295,9 @@ func checkLabels(in NewFactor) *Error {
 
 // replaced gives the factors that make room for a new one, or why it may not be added.
 func (l *lookup) replaced(e *Enrollment) ([]uuid.UUID, *Error) {
+	if l.user.Anonymous {
+		return nil, deny(CodeNoAuthorization, "Anonymous user not allowed to perform these actions")
+	}
 	replaced := []uuid.UUID{}
 	kept, verified := 0, 0
 	taken := false
@@ -340,7 +368,7 @@ func (s *Service) unenrollFactor(ctx context.Context, p *Principal, id uuid.UUID
 		batch := &pgx.Batch{}
 		batch.Queue(removeFactor, id, p.UserID, factorMethod(f.Type), now())
 		if f.Status == statusVerified {
-			if err := s.tellOfFactor(batch, l.user, MailFactorUnenrolled, f.Type); err != nil {
+			if err := s.notifyOfFactor(batch, MailFactorUnenrolled, l.user, f.Type); err != nil {
 				return err
 			}
 		}

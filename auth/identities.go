@@ -82,7 +82,7 @@ func (s *Service) addIdentity(ctx context.Context, tx pgx.Tx, v visitor, user uu
 	case err != nil:
 		return err
 	}
-	return s.tellOfLink(ctx, tx, user, v.provider)
+	return s.notifyOfLink(ctx, tx, user, v.provider)
 }
 
 // unlinkable is an identity of an account that is to lose one.
@@ -140,7 +140,7 @@ func (s *Service) unlink(ctx context.Context, p *Principal, identity uuid.UUID) 
 		batch.Queue(voidTokens, p.UserID)
 		batch.Queue(withoutIdentity, p.UserID, addressLeft(l.user.Email, gone, kept), gone.provider == "email", gone.provider == "phone", now())
 		batch.Queue(renewVisitor, p.UserID, []byte(`{}`), nil, now(), maxUserMetadata)
-		if err := s.tellOfIdentity(batch, l.user, MailIdentityUnlinked, gone.provider); err != nil {
+		if err := s.notifyOfIdentity(batch, MailIdentityUnlinked, l.user, gone.provider); err != nil {
 			return err
 		}
 		return tx.SendBatch(ctx, batch).Close()

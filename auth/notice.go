@@ -20,22 +20,22 @@ func noticeOf(u *User, kind MailKind) Mail {
 	return m
 }
 
-// tellOfFactor adds to a batch a mail about a second factor, or a passkey, to the account's owner.
-func (s *Service) tellOfFactor(batch *pgx.Batch, u *User, kind MailKind, factorType string) error {
+// notifyOfFactor adds to a batch a mail about a second factor, or a passkey, that came or went.
+func (s *Service) notifyOfFactor(batch *pgx.Batch, kind MailKind, u *User, factorType string) error {
 	m := noticeOf(u, kind)
 	m.FactorType = factorType
 	return s.notify(batch, m)
 }
 
-// tellOfIdentity adds to a batch a mail about a way to sign in to the account's owner.
-func (s *Service) tellOfIdentity(batch *pgx.Batch, u *User, kind MailKind, provider string) error {
+// notifyOfIdentity adds to a batch a mail about a way to sign in to the account's owner.
+func (s *Service) notifyOfIdentity(batch *pgx.Batch, kind MailKind, u *User, provider string) error {
 	m := noticeOf(u, kind)
 	m.Provider = provider
 	return s.notify(batch, m)
 }
 
-// tellOfLink tells an account's owner, in the transaction that links it, of an identity that can now sign in.
-func (s *Service) tellOfLink(ctx context.Context, tx pgx.Tx, user uuid.UUID, provider string) error {
+// notifyOfLink tells an account's owner, in the transaction that links it, of an identity that can now sign in.
+func (s *Service) notifyOfLink(ctx context.Context, tx pgx.Tx, user uuid.UUID, provider string) error {
 	if !slices.Contains(s.options.Notify, MailIdentityLinked) {
 		return nil
 	}
@@ -44,17 +44,17 @@ func (s *Service) tellOfLink(ctx context.Context, tx pgx.Tx, user uuid.UUID, pro
 		return err
 	}
 	batch := &pgx.Batch{}
-	if err := s.tellOfIdentity(batch, u, MailIdentityLinked, provider); err != nil || batch.Len() == 0 {
+	if err := s.notifyOfIdentity(batch, MailIdentityLinked, u, provider); err != nil || batch.Len() == 0 {
 		return err
 	}
 	return tx.SendBatch(ctx, batch).Close()
 }
 
-// tellLater tells an account's owner of a second factor, or a passkey, when the change is made already. A mail that
+// notifyLater tells an account's owner of a second factor, or a passkey, when the change is made already. A mail that
 // cannot be queued is for the log then: the change stands.
-func (s *Service) tellLater(ctx context.Context, u *User, kind MailKind, factorType string) {
+func (s *Service) notifyLater(ctx context.Context, kind MailKind, u *User, factorType string) {
 	batch := &pgx.Batch{}
-	err := s.tellOfFactor(batch, u, kind, factorType)
+	err := s.notifyOfFactor(batch, kind, u, factorType)
 	if err == nil && batch.Len() > 0 {
 		err = s.send(ctx, batch)
 	}

@@ -50,17 +50,26 @@ func (s *Service) newOneTime(kind tokenKind, address string, pkce bool) (oneTime
 	if isPhone(address) {
 		digits = s.links.SMSCodeLength
 	}
-	bound := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
-	drawn, err := rand.Int(rand.Reader, bound)
+	code, err := drawCode(digits)
 	if err != nil {
-		return oneTime{}, fmt.Errorf("one-time code: %w", err)
+		return oneTime{}, err
 	}
-	t := oneTime{kind: kind, address: address, code: Secret(fmt.Sprintf("%0*d", digits, drawn))}
+	t := oneTime{kind: kind, address: address, code: code}
 	t.link = s.longForm(address, t.code)
 	if pkce {
 		t.link = pkcePrefix + t.link
 	}
 	return t, nil
+}
+
+// drawCode draws a code with a number of digits.
+func drawCode(digits int) (Secret, error) {
+	bound := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
+	drawn, err := rand.Int(rand.Reader, bound)
+	if err != nil {
+		return "", fmt.Errorf("one-time code: %w", err)
+	}
+	return Secret(fmt.Sprintf("%0*d", digits, drawn)), nil
 }
 
 // longForm is what a code for an address is in links.

@@ -219,7 +219,7 @@ func (s *Service) removePasskey(ctx context.Context, u *User, id uuid.UUID) erro
 	case tag.RowsAffected() == 0:
 		return passkeyNotFound()
 	}
-	s.tellLater(ctx, u, MailFactorUnenrolled, passkeyFactor)
+	s.notifyLater(ctx, MailFactorUnenrolled, u, passkeyFactor)
 	return nil
 }
 

@@ -41,8 +41,8 @@ type Options struct {
 	DisableSignup bool
 	// Anonymous allows accounts without any credential.
 	Anonymous bool
-	// MinPasswordLength in characters; 0 is password.DefaultMinLength.
-	MinPasswordLength int
+	// PasswordPolicy is what is asked of passwords.
+	PasswordPolicy password.Policy
 	// Passwords are Argon2id's costs; the zero value is password.Recommended.
 	Passwords password.Parameters
 	// Gate bounds the hashing.
@@ -75,6 +75,8 @@ type Options struct {
 	SSO SSOOptions
 	// Outbound takes mails and text messages; nil sends none.
 	Outbound Outbound
+	// Audit is the audit log.
+	Audit AuditOptions
 	// Captcha keeps machines out; the zero value asks for none.
 	Captcha Captcha
 	// Hooks are called in the flows.
@@ -102,12 +104,13 @@ type Service struct {
 	customs  customs
 	keys     *Keys
 	options  Options
-	policy   *password.Policy
 	gate     *password.Gate
 	dummy    string
+	decoys   *decoys
 	limits   *limit.Limiter
 	chainKey []byte
 	hooks    hooks
+	audits   audits
 	linkKey  []byte
 	links    LinkOptions
 	vault    *seal.Vault
@@ -146,11 +149,12 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		lookups:  newLookups(pool).limited(o.Sessions),
 		keys:     keys,
 		options:  o,
-		policy:   password.NewPolicy(o.MinPasswordLength),
 		gate:     password.NewGate(o.Gate),
 		dummy:    o.Passwords.Dummy(),
+		decoys:   newDecoys(keys.Secret.Reveal(), o.Passwords.Dummy()),
 		limits:   &limit.Limiter{Off: o.LimitsOff},
 		hooks:    hooks{Hooks: o.Hooks},
+		audits:   audits{queue: make(chan auditEntry, mostAudits)},
 		chainKey: derived("basalt refresh token chain"),
 		linkKey:  derived("basalt one-time tokens"),
 		links:    o.Links.withDefaults(),
@@ -307,6 +311,9 @@ func (s *Service) event(caller Caller, what string, user uuid.UUID, err error) {
 		result = string(refusal.Code)
 	case err != nil:
 		result = "failed"
+	}
+	if a, admin, ok := audited(what); ok && err == nil {
+		s.auditLater(auditEntry{action: a, user: user, admin: admin, caller: caller})
 	}
 	line := s.log.Info()
 	if user != uuid.Nil {

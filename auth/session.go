@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"basalt/auth/limit"
+	"basalt/auth/password"
 	"basalt/auth/token"
 )
 
@@ -35,6 +36,8 @@ type Session struct {
 	ExpiresIn    time.Duration
 	ExpiresAt    time.Time
 	User         *User
+	// Weak tells that the password which opened the session would be refused today; nil when it would not.
+	Weak *password.Weakness
 	// ProviderToken and ProviderRefreshToken are those of the server that the user has signed in at, if one did.
 	ProviderToken, ProviderRefreshToken Secret
 

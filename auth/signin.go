@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"basalt/auth/limit"
+	"basalt/auth/password"
 )
 
 // Credentials are an address and a password.
@@ -74,10 +75,13 @@ func (s *Service) signIn(ctx context.Context, caller Caller, in Credentials) (*S
 	if err != nil {
 		return nil, uuid.Nil, err
 	}
-	stored := ""
+	stored := s.decoys.of(email)
 	id := uuid.Nil
 	if user != nil {
-		stored, id = user.passwordHash.Reveal(), user.ID
+		id = user.ID
+		if hash := user.passwordHash.Reveal(); password.Readable(hash) {
+			stored = hash
+		}
 	}
 	ok, err := s.matches(ctx, stored, in.Password)
 	if err == nil {
@@ -111,6 +115,7 @@ func (s *Service) signIn(ctx context.Context, caller Caller, in Credentials) (*S
 		user, err = scanUser(row)
 		return err
 	})
+	s.audit(batch, auditEntry{action: actionLogin, user: id, session: o.id, provider: providerOf(email), caller: caller, at: at})
 	s.limits.Forget(batch, guessHit(caller, email))
 	err = s.send(ctx, batch)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -120,7 +125,11 @@ func (s *Service) signIn(ctx context.Context, caller Caller, in Credentials) (*S
 		return nil, id, saveFailed("Database error granting user", err)
 	}
 	session, err := s.session(ctx, s.pool, caller, o, user)
-	return session, id, err
+	if err != nil {
+		return nil, id, err
+	}
+	session.Weak = s.options.PasswordPolicy.Check(in.Password.Reveal())
+	return session, id, nil
 }
 
 // addressToSignIn reads the address that somebody signs in with. One that cannot be one is looked up all the same: it is
@@ -165,6 +174,7 @@ func (s *Service) lookUp(ctx context.Context, caller Caller, email string) (*Use
 	var user *User
 	var known bool
 	batch := &pgx.Batch{}
+	s.decoys.queue(batch)
 	verdict := s.count(batch, caller,
 		limit.Hit{Rule: signInRule(), Of: caller.network()},
 		guessHit(caller, email),

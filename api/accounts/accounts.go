@@ -63,6 +63,7 @@ func (f *face) tables() []routes {
 		f.reauthenticateRoutes(),
 		f.inviteRoutes(),
 		f.adminRoutes(),
+		f.auditRoutes(),
 		f.passkeyRoutes(),
 		f.ssoRoutes(),
 		f.adminFactorRoutes(),

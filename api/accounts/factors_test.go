@@ -282,6 +282,21 @@ func TestAFactorGuardsWhatItProtects(t *testing.T) {
 	s.want(weak.do("PUT", "/user", `{"password":"Another-pass-1"}`), 200, "")
 }
 
+func TestTheResetOfAPasswordDoesNotPassTheFactor(t *testing.T) {
+	s := start(t, options())
+	u, f := s.protected()
+	link := s.want(s.admin("POST", "/generate_link", fmt.Sprintf(`{"type":"recovery","email":%q}`, u.email)), 200, "")
+	thief := &factorUser{server: s, email: u.email}
+	thief.adopt(s.call("POST", "/verify", s.keys.AnonKey, fmt.Sprintf(`{"type":"recovery","token_hash":%q}`, link.str("hashed_token"))))
+	if !strings.HasPrefix(thief.standing(), "aal1 ") {
+		t.Errorf("a reset opens a session at %s", thief.standing())
+	}
+	s.want(thief.do("PUT", "/user", `{"password":"Another-pass-1"}`), 401, "insufficient_aal")
+	s.want(thief.do("POST", "/factors", `{"factor_type":"totp","friendly_name":"own"}`), 403, "insufficient_aal")
+	s.want(thief.do("DELETE", "/factors/"+f.id, ""), 422, "insufficient_aal")
+	s.want(s.signIn(u.email, goodPassword), 200, "")
+}
+
 func TestTheProofOfAFactorEndsWeakerSessions(t *testing.T) {
 	s := start(t, options())
 	u, f := s.protected()
@@ -451,6 +466,33 @@ func TestGuessesAtAFactorComeToAnEnd(t *testing.T) {
 	home.adopt(home.verify(f, challenge, home.code(f, 1)))
 }
 
+func TestAUsedCodeOpensNoWayToMoreGuesses(t *testing.T) {
+	s := start(t, options())
+	o := options()
+	o.LimitsOff = false
+	limited := startOver(t, s.db, o)
+	owner := s.newFactorUser()
+	f := owner.enroll("app")
+	code := owner.code(f, 0)
+	owner.adopt(owner.verify(f, owner.challenge(f), code))
+	thief := owner.again(limited)
+	thief.from = "203.0.113.1"
+	challenge := thief.challenge(f)
+	looked := 0
+	for i := range 14 {
+		guess := "000000x"
+		if i%2 == 0 {
+			guess = code
+		}
+		if a := thief.verify(f, challenge, guess); a.code() == "mfa_verification_failed" {
+			looked++
+		}
+	}
+	if looked != 10 {
+		t.Errorf("%d guesses were looked at", looked)
+	}
+}
+
 func TestRefusalsOfFactors(t *testing.T) {
 	s := start(t, options())
 	u := s.newFactorUser()
@@ -488,6 +530,14 @@ func TestRefusalsOfFactors(t *testing.T) {
 	s.want(u.do("POST", "/factors", `{"factor_type":"totp"}`), 403, "session_not_found")
 	s.want(u.do("POST", "/factors/"+f.id+"/challenge", ""), 403, "session_not_found")
 	s.want(u.verify(f, f.id, "123456"), 403, "session_not_found")
+}
+
+func TestAccountsWithoutCredentialsHaveNoFactors(t *testing.T) {
+	o := options()
+	o.Anonymous = true
+	s := start(t, o)
+	a := s.want(s.call("POST", "/signup", s.keys.AnonKey, `{}`), 200, "")
+	s.want(s.call("POST", "/factors", a.str("access_token"), `{"factor_type":"totp","friendly_name":"x"}`), 403, "no_authorization")
 }
 
 func TestKindsOfFactorsCanBeOff(t *testing.T) {

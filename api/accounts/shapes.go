@@ -132,6 +132,21 @@ func sessionBody(session *auth.Session) []byte {
 	s.open()
 	s.user(session.User)
 	s.close()
+	if w := session.Weak; w != nil {
+		s.name("weak_password")
+		s.open()
+		s.text("message", w.Message)
+		s.name("reasons")
+		s = append(s, '[')
+		for i, reason := range w.Reasons {
+			if i > 0 {
+				s = append(s, ',')
+			}
+			s = appendText(s, string(reason))
+		}
+		s = append(s, ']')
+		s.close()
+	}
 	s.close()
 	return s
 }

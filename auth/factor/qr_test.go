@@ -58,3 +58,13 @@ func TestAQRCodeShowsEveryModule(t *testing.T) {
 		t.Error("a text without room is drawn")
 	}
 }
+
+func BenchmarkQRCode(b *testing.B) {
+	uri := NewTOTP("app.example.com", "jane@example.com").URI
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := QRCode(uri); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

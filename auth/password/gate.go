@@ -31,13 +31,15 @@ type Gate struct {
 	queue   int64
 	wait    time.Duration
 	waiting atomic.Int64
+	done    atomic.Int64
 	refused atomic.Int64
 }
 
 // Stats are the state of a gate.
 type Stats struct {
 	Slots, Running, Queued int
-	Refused                int64
+	// Done and Refused are counted since the start.
+	Done, Refused int64
 }
 
 // NewGate makes a gate.
@@ -62,6 +64,7 @@ func (g *Gate) Do(ctx context.Context, work func()) error {
 	}
 	defer func() { <-g.slots }()
 	work()
+	g.done.Add(1)
 	g.tidy()
 	return nil
 }
@@ -118,6 +121,7 @@ func (g *Gate) Stats() Stats {
 		Slots:   cap(g.slots),
 		Running: len(g.slots),
 		Queued:  int(g.waiting.Load()),
+		Done:    g.done.Load(),
 		Refused: g.refused.Load(),
 	}
 }

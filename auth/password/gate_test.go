@@ -50,7 +50,7 @@ func TestGateNeverRunsMoreThanItsSlots(t *testing.T) {
 	if over.Load() > 0 {
 		t.Errorf("%d times more than two ran at once", over.Load())
 	}
-	if s := gate.Stats(); s != (Stats{Slots: 2}) {
+	if s := gate.Stats(); s != (Stats{Slots: 2, Done: 50}) {
 		t.Errorf("the gate is left as %+v", s)
 	}
 }
@@ -95,7 +95,7 @@ func TestGateRefusesWhatItHasNoRoomFor(t *testing.T) {
 			t.Errorf("who leaves gets %v", err)
 		}
 		release()
-		if s := gate.Stats(); s != (Stats{Slots: 1, Refused: 1}) {
+		if s := gate.Stats(); s != (Stats{Slots: 1, Done: 1, Refused: 1}) {
 			t.Errorf("the gate is left as %+v", s)
 		}
 	})

@@ -3,16 +3,13 @@ package password
 
 import (
 	"crypto/rand"
-	"crypto/subtle"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"golang.org/x/crypto/argon2"
-	"golang.org/x/crypto/bcrypt"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -33,32 +30,20 @@ const (
 	saltLength = 16
 	keyLength  = 32
 
-	// What a hash from elsewhere may cost at most: a row in a dump must not be able
-	// to take the machine's memory or its time.
-	maxMemoryKiB  = 256 << 10
-	maxPasses     = 32
-	maxLanes      = 16
-	maxBcryptCost = 15
-
-	// bcrypt does not read past this byte.
-	bcryptLimit = 72
+	// maxStored is the length of the column for hashes.
+	maxStored = 255
+	// What a hash from elsewhere may cost at most: a row in a dump must not be able to take the machine's memory, or a
+	// processor for more than a second or two.
+	maxMemoryKiB = 256 << 10
+	maxWorkKiB   = 2 << 20 // memory gone through, all passes together
 )
 
 // ErrUnknownHash is a stored hash of a kind that cannot be checked.
 var ErrUnknownHash = errors.New("password hash of an unknown kind")
 
-// Normalize gives the form of a password that is hashed: RFC 8265's OpaqueString, that is
-// NFC with every kind of space turned into the plain one. Case and width are kept, nothing
-// is cut off. Keyboards differ in whether é is one code point or two; people do not.
-func Normalize(password string) string {
-	spaced := strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Zs, r) {
-			return ' '
-		}
-		return r
-	}, password)
-	return norm.NFC.String(spaced)
-}
+// Normalize gives the form of a password that is hashed: Unicode's NFKC. Keyboards differ in whether é is one code point
+// or two, in the kind of a space and in the width of letters and digits; people do not. Case is kept, nothing is cut off.
+func Normalize(password string) string { return norm.NFKC.String(password) }
 
 // Hash gives the PHC string of a password under a fresh salt.
 func (p Parameters) Hash(password string) (string, error) {
@@ -79,112 +64,81 @@ func (p Parameters) Dummy() string {
 		base64.RawStdEncoding.EncodeToString(make([]byte, keyLength)))
 }
 
-// Verify compares a password with a stored hash: our own Argon2id, or Argon2i, Argon2id
-// and bcrypt as they come in dumps. The costs written in the hash are the ones used.
+// readHash is a stored hash that has been read.
+type readHash interface {
+	// fits compares a password as it is written.
+	fits(password string) bool
+}
+
+// Verify compares a password with a stored hash, at the costs that are written in it.
+//
+// The makers of other systems' hashes have not normalised: a password is tried as it was typed first, then in the form
+// that Hash uses. One that is typed in that form, as nearly all are, is hashed once.
 func Verify(stored, password string) (bool, error) {
-	switch {
-	case strings.HasPrefix(stored, "$argon2"):
-		return verifyArgon2(stored, password)
-	case isBcrypt(stored):
-		// Whoever made the hash did not normalise, and must not have cut: a password that
-		// bcrypt cannot see to its end is refused rather than compared by its beginning. It is
-		// compared all the same, for a quick refusal would tell that there is such a hash.
-		visible := password[:min(len(password), bcryptLimit)]
-		err := bcrypt.CompareHashAndPassword([]byte(stored), []byte(visible))
-		if err != nil && !errors.Is(err, bcrypt.ErrMismatchedHashAndPassword) {
-			return false, fmt.Errorf("%w: bcrypt", ErrUnknownHash)
-		}
-		return err == nil && len(password) <= bcryptLimit, nil
+	h, err := read(stored)
+	if err != nil {
+		return false, err
 	}
-	return false, ErrUnknownHash
+	normal := Normalize(password)
+	return h.fits(password) || normal != password && h.fits(normal), nil
 }
 
 // Outdated tells whether a stored hash should be replaced at the next sign-in.
 func (p Parameters) Outdated(stored string) bool {
-	parsed, err := parseArgon2(stored)
+	parsed, err := readArgon2(stored)
 	return err != nil || parsed.variant != "argon2id" || parsed.Parameters != p || len(parsed.key) != keyLength
 }
 
+// Check tells why Verify cannot check a stored hash: an ErrUnknownHash, nil when it can.
+func Check(stored string) error {
+	_, err := read(stored)
+	return err
+}
+
 // Readable tells whether Verify can check a stored hash at all.
-func Readable(stored string) bool {
-	if isBcrypt(stored) {
-		cost, err := bcrypt.Cost([]byte(stored))
-		return err == nil && cost <= maxBcryptCost
+func Readable(stored string) bool { return Check(stored) == nil }
+
+func read(stored string) (readHash, error) {
+	switch {
+	case len(stored) > maxStored:
+		return nil, fmt.Errorf("%w: it has more than %d characters", ErrUnknownHash, maxStored)
+	case strings.HasPrefix(stored, "$argon2"):
+		return readArgon2(stored)
+	case strings.HasPrefix(stored, "$2"):
+		return readBcrypt(stored)
+	case strings.HasPrefix(stored, firebasePrefix):
+		return readFirebase(stored)
+	case strings.HasPrefix(stored, "$pbkdf2-"):
+		return readPBKDF2(stored)
 	}
-	_, err := parseArgon2(stored)
-	return err == nil
+	return nil, ErrUnknownHash
 }
 
-func isBcrypt(stored string) bool {
-	return strings.HasPrefix(stored, "$2a$") || strings.HasPrefix(stored, "$2b$") || strings.HasPrefix(stored, "$2y$")
-}
-
-type argon2Hash struct {
-	Parameters
-	variant   string
-	salt, key []byte
-}
-
-func verifyArgon2(stored, password string) (bool, error) {
-	h, err := parseArgon2(stored)
-	if err != nil {
-		return false, err
-	}
-	derive := argon2.IDKey
-	if h.variant == "argon2i" {
-		derive = argon2.Key
-	}
-	key := derive([]byte(Normalize(password)), h.salt, h.Passes, h.MemoryKiB, h.Lanes, uint32(len(h.key)))
-	return subtle.ConstantTimeCompare(key, h.key) == 1, nil
-}
-
-// parseArgon2 reads `$argon2id$v=19$m=19456,t=2,p=1$salt$key`.
-func parseArgon2(stored string) (argon2Hash, error) {
-	refuse := func(what string) (argon2Hash, error) {
-		return argon2Hash{}, fmt.Errorf("%w: argon2 %s", ErrUnknownHash, what)
-	}
-	parts := strings.Split(stored, "$")
-	if len(parts) != 6 || parts[0] != "" {
-		return refuse("shape")
-	}
-	h := argon2Hash{variant: parts[1]}
-	if h.variant != "argon2id" && h.variant != "argon2i" {
-		return refuse("variant")
-	}
-	if parts[2] != "v="+strconv.Itoa(argon2.Version) {
-		return refuse("version")
-	}
-	for _, setting := range strings.Split(parts[3], ",") {
+// costs reads numbers such as `m=19456,t=2,p=1`, each of which must be there once, and none that is not asked for. A
+// number of 0 or above what is allowed is refused.
+func costs(text string, allowed map[string]uint64) (map[string]uint64, error) {
+	found := map[string]uint64{}
+	for setting := range strings.SplitSeq(text, ",") {
 		name, digits, _ := strings.Cut(setting, "=")
-		value, err := strconv.ParseUint(digits, 10, 32)
-		if err != nil {
-			return refuse("cost")
+		most, known := allowed[name]
+		value, err := strconv.ParseUint(digits, 10, 64)
+		if _, twice := found[name]; !known || twice || err != nil || value == 0 {
+			return nil, fmt.Errorf("%w: the cost %q", ErrUnknownHash, setting)
 		}
-		switch {
-		case name == "m" && value <= maxMemoryKiB:
-			h.MemoryKiB = uint32(value)
-		case name == "t" && value <= maxPasses:
-			h.Passes = uint32(value)
-		case name == "p" && value <= maxLanes:
-			h.Lanes = uint8(value)
-		default:
-			return refuse("cost")
+		if value > most {
+			return nil, fmt.Errorf("%w: the cost %s is above %d", ErrUnknownHash, setting, most)
 		}
+		found[name] = value
 	}
-	if h.MemoryKiB == 0 || h.Passes == 0 || h.Lanes == 0 {
-		return refuse("cost")
+	if len(found) < len(allowed) {
+		return nil, fmt.Errorf("%w: a cost is missing", ErrUnknownHash)
 	}
-	var err error
-	if h.salt, err = decodeLoose(parts[4]); err != nil || len(h.salt) < 8 || len(h.salt) > 64 {
-		return refuse("salt")
-	}
-	if h.key, err = decodeLoose(parts[5]); err != nil || len(h.key) < 16 || len(h.key) > 128 {
-		return refuse("key")
-	}
-	return h, nil
+	return found, nil
 }
 
-// decodeLoose reads base64 with or without padding: writers of PHC strings differ.
-func decodeLoose(text string) ([]byte, error) {
-	return base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
+// decode reads base64 in any of its forms: with or without padding, in the alphabet of URLs, or in passlib's, which has
+// a dot for the plus sign.
+func decode(text string) ([]byte, error) {
+	text = strings.NewReplacer("-", "+", "_", "/", ".", "+").Replace(strings.TrimRight(text, "="))
+	return base64.RawStdEncoding.DecodeString(text)
 }

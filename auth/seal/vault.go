@@ -12,7 +12,7 @@ import (
 
 const (
 	readKeys = `
-select id, sealed
+select id, sealed, retired_at is not null
 from basalt.encryption_keys
 order by retired_at is null desc, number desc`
 
@@ -100,6 +100,16 @@ func (v *Vault) Open(ctx context.Context, text string, at Cell) (plain string, s
 	return plain, !known.ring.Current(text), nil
 }
 
+// Check tells whether the database's keys open with the master keys that are given; a database that has none yet is fine.
+func (v *Vault) Check(ctx context.Context) error {
+	masters, err := v.masters()
+	if err != nil {
+		return err
+	}
+	_, err = v.open(ctx, &pgx.Batch{}, masters)
+	return err
+}
+
 // renew reads the ring in the place of one that will not do. Of many who ask at once one reads.
 func (v *Vault) renew(ctx context.Context, old *knownRing) (*knownRing, error) {
 	select {
@@ -142,15 +152,18 @@ func (v *Vault) open(ctx context.Context, batch *pgx.Batch, masters Ring) (Ring,
 	var ring Ring
 	batch.Queue(readKeys).Query(func(rows pgx.Rows) error {
 		var id, sealed string
-		_, err := pgx.ForEachRow(rows, []any{&id, &sealed}, func() error {
+		var retired bool
+		_, err := pgx.ForEachRow(rows, []any{&id, &sealed, &retired}, func() error {
 			secret, err := masters.Open(sealed, keyCell(id))
 			if err == nil && len(secret) != keyLength {
 				err = ErrBroken
 			}
-			if err != nil {
-				return fmt.Errorf("key %s: %w", id, err)
+			switch {
+			case err == nil:
+				ring = append(ring, NewKey([keyLength]byte([]byte(secret))))
+			case !retired: // what one that was replaced has sealed may be lost, the rest is not
+				return fmt.Errorf("the encryption key %s does not open with the master keys that are given: %w", id, err)
 			}
-			ring = append(ring, NewKey([keyLength]byte([]byte(secret))))
 			return nil
 		})
 		return err

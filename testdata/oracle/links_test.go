@@ -126,7 +126,7 @@ func (l *link) spell(all []*link) {
 		switch {
 		case !l.inverse && l.from.over != nil:
 			// By its column it could be the table's row as well.
-		case l.byColumn() != "" && namesakes > 0:
+		case l.byColumn() != "" && (namesakes > 0 || l.byColumn() == l.to.name):
 		case l.byColumn() != "":
 			l.spellings = []string{quoted(l.on[0][0].name)}
 		case l.inverse && len(l.on) == 1:

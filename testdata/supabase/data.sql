@@ -63,6 +63,15 @@ COPY auth.refresh_tokens (instance_id, id, token, user_id, revoked, created_at, 
 
 
 --
+-- Data for Name: mfa_factors; Type: TABLE DATA; Schema: auth; Owner: supabase_auth_admin
+--
+
+COPY auth.mfa_factors (id, user_id, friendly_name, factor_type, status, created_at, updated_at, secret, phone, last_challenged_at, web_authn_credential, web_authn_aaguid) FROM stdin;
+5b1f8f0e-3c1a-4d6b-9a57-0d9f6a1c0501	5b1f8f0e-3c1a-4d6b-9a57-0d9f6a1c0001	phone app	totp	verified	2024-05-01 10:00:00.123456+00	2024-05-01 10:00:00.123456+00	JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP	\N	\N	\N	\N
+\.
+
+
+--
 -- Data for Name: mfa_amr_claims; Type: TABLE DATA; Schema: auth; Owner: supabase_auth_admin
 --
 
