@@ -97,7 +97,7 @@ func arrayOfLines(text string) string {
 
 // byValue says that a value of a body, or the lack of a right to use it, may cause an error.
 func byValue(code string) bool {
-	return strings.HasPrefix(code, "22") || strings.HasPrefix(code, "23") || code == "42501" || code == "42601"
+	return strings.HasPrefix(code, "22") || strings.HasPrefix(code, "23") || code == "21000" || code == "42501" || code == "42601"
 }
 
 // differs says in which way an answer is another than the one wanted, "" when it is the same.
