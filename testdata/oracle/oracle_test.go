@@ -2,6 +2,7 @@ package oracle_test
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -44,9 +45,7 @@ func compact(text string) string {
 // sorted brings every array into one order, for answers whose order is an accident.
 func sorted(text string) string {
 	if !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "{") {
-		lines := strings.Split(text, "\n")
-		slices.Sort(lines)
-		return strings.Join(lines, "\n")
+		return sortedLines(text)
 	}
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
@@ -55,6 +54,24 @@ func sorted(text string) string {
 		return text
 	}
 	return result
+}
+
+// sortedLines brings the lines of CSV into one order, and the arrays in their cells.
+func sortedLines(text string) string {
+	lines := strings.Split(text, "\n")
+	if records, err := csv.NewReader(strings.NewReader(text)).ReadAll(); err == nil {
+		lines = lines[:0]
+		for _, cells := range records {
+			for i, cell := range cells {
+				if strings.HasPrefix(cell, "[") || strings.HasPrefix(cell, "{") {
+					cells[i] = sorted(cell)
+				}
+			}
+			lines = append(lines, fmt.Sprintf("%q", cells))
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
 }
 
 func sortedValue(decoder *json.Decoder) (string, error) {
