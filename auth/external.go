@@ -256,19 +256,15 @@ func (s *Service) join(ctx context.Context, tx pgx.Tx, v visitor, user uuid.UUID
 	}
 	batch.Queue(insertIdentity, v.subject, user, v.data, v.provider, at)
 	batch.Queue(renewVisitor, user, v.data, v.provenEmail(), at, maxUserMetadata)
-	if proven {
-		if err := s.notify(batch, Mail{Kind: MailIdentityLinked, To: v.email, UserID: user, Email: v.email, Provider: v.provider, Data: v.data}); err != nil {
-			return err
-		}
-	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return err
 	}
 	if !proven {
 		s.log.Warn().Stringer("user_id", user).Str("provider", v.provider).
 			Msg("an account whose address nobody had proved is given to who has: its password, identities and sessions are gone")
+		return nil
 	}
-	return nil
+	return s.notifyOfLink(ctx, tx, user, v.provider)
 }
 
 // newcomer makes an account.

@@ -11,7 +11,7 @@ import (
 
 const (
 	linkTarget = `
-select coalesce(email, ''), email_confirmed_at is not null
+select coalesce(email, '')
 from auth.users
 where id = $1
 and deleted_at is null
@@ -60,8 +60,7 @@ where user_id = $1`
 // addIdentity adds the identity of a visitor to an account whose user asks for it.
 func (s *Service) addIdentity(ctx context.Context, tx pgx.Tx, v visitor, user uuid.UUID, at time.Time) error {
 	var email string
-	var confirmed bool
-	err := tx.QueryRow(ctx, linkTarget, user).Scan(&email, &confirmed)
+	err := tx.QueryRow(ctx, linkTarget, user).Scan(&email)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return refuse(CodeUserNotFound, "User not found")
@@ -76,16 +75,14 @@ func (s *Service) addIdentity(ctx context.Context, tx pgx.Tx, v visitor, user uu
 	batch.Queue(insertIdentity, v.subject, user, v.data, v.provider, at)
 	batch.Queue(addressFromIdentity, user, gained, at)
 	batch.Queue(renewVisitor, user, v.data, gained, at, maxUserMetadata)
-	if confirmed {
-		if err := s.notify(batch, Mail{Kind: MailIdentityLinked, To: email, UserID: user, Email: email, Provider: v.provider, Data: v.data}); err != nil {
-			return err
-		}
-	}
 	err = tx.SendBatch(ctx, batch).Close()
-	if isUniqueViolation(err, "users_email_partial_key") {
+	switch {
+	case isUniqueViolation(err, "users_email_partial_key"):
 		return refuse(CodeEmailExists, "A user with this email address has already been registered")
+	case err != nil:
+		return err
 	}
-	return err
+	return s.notifyOfLink(ctx, tx, user, v.provider)
 }
 
 // linkableTo gives the account that an identity is to be added to, for who may do that.
@@ -172,11 +169,8 @@ func (s *Service) unlink(ctx context.Context, p *Principal, identity uuid.UUID) 
 		batch.Queue(voidTokens, p.UserID)
 		batch.Queue(withoutIdentity, p.UserID, addressLeft(l.user.Email, gone, kept), gone.provider == "email", gone.provider == "phone", now())
 		batch.Queue(renewVisitor, p.UserID, []byte(`{}`), nil, now(), maxUserMetadata)
-		if l.user.EmailConfirmedAt != nil {
-			mail := Mail{Kind: MailIdentityUnlinked, To: l.user.Email, UserID: p.UserID, Email: l.user.Email, Provider: gone.provider, Data: l.user.UserMetadata}
-			if err := s.notify(batch, mail); err != nil {
-				return err
-			}
+		if err := s.notifyOfIdentity(batch, MailIdentityUnlinked, l.user, gone.provider); err != nil {
+			return err
 		}
 		return tx.SendBatch(ctx, batch).Close()
 	})
