@@ -64,7 +64,7 @@ func sortedLines(text string) string {
 		for _, cells := range records {
 			for i, cell := range cells {
 				if strings.HasPrefix(cell, "[") || strings.HasPrefix(cell, "{") {
-					cells[i] = sorted(cell)
+					cells[i] = sorted(strings.ReplaceAll(cell, `\\`, `\`)) // as PostgreSQL writes records
 				}
 			}
 			lines = append(lines, fmt.Sprintf("%q", cells))
