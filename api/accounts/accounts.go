@@ -1,4 +1,3 @@
-// Package accounts is the HTTP face of auth: Supabase's accounts API.
 package accounts
 
 import (
