@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -155,7 +156,7 @@ func scanCustom(row pgx.Row) (*CustomProvider, error) {
 		&mapping, &params, &c.Enabled, &c.EmailOptional, &c.Issuer, &c.DiscoveryURL, &c.SkipNonceCheck, &c.AuthorizationURL,
 		&c.TokenURL, &c.UserinfoURL, &c.JWKSURI, &c.CreatedAt, &c.UpdatedAt)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, refuse(CodeCustomProviderNotFound, "Custom OAuth provider not found")
+		return nil, customNotFound()
 	}
 	if err != nil {
 		return nil, err
@@ -275,7 +276,22 @@ func (s *Service) CustomProviders(ctx context.Context, kind string) ([]*CustomPr
 
 // CustomProvider finds one.
 func (s *Service) CustomProvider(ctx context.Context, identifier string) (*CustomProvider, error) {
+	if refusal := nobodys(identifier); refusal != nil {
+		return nil, refusal
+	}
 	return scanCustom(s.pool.QueryRow(ctx, customByName, identifier))
+}
+
+// nobodys refuses identifiers that are no text to PostgreSQL. No provider has one.
+func nobodys(identifier string) *Error {
+	if utf8.ValidString(identifier) && !strings.ContainsRune(identifier, 0) {
+		return nil
+	}
+	return customNotFound()
+}
+
+func customNotFound() *Error {
+	return refuse(CodeCustomProviderNotFound, "Custom OAuth provider not found")
 }
 
 // CreateCustomProvider adds one.
@@ -307,6 +323,9 @@ func (s *Service) CreateCustomProvider(ctx context.Context, caller Caller, in Cu
 // UpdateCustomProvider changes one.
 func (s *Service) UpdateCustomProvider(ctx context.Context, caller Caller, identifier string, in CustomProviderChange) (*CustomProvider, error) {
 	var c *CustomProvider
+	if refusal := nobodys(identifier); refusal != nil {
+		return nil, refusal
+	}
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		var err error
 		if c, err = scanCustom(tx.QueryRow(ctx, customToChange, identifier)); err != nil {
@@ -334,9 +353,12 @@ func (s *Service) UpdateCustomProvider(ctx context.Context, caller Caller, ident
 
 // DeleteCustomProvider removes one. Its identities stay: they open no account while it is gone.
 func (s *Service) DeleteCustomProvider(ctx context.Context, caller Caller, identifier string) error {
+	if refusal := nobodys(identifier); refusal != nil {
+		return refusal
+	}
 	tag, err := s.pool.Exec(ctx, deleteCustom, identifier)
 	if err == nil && tag.RowsAffected() == 0 {
-		err = refuse(CodeCustomProviderNotFound, "Custom OAuth provider not found")
+		err = customNotFound()
 	}
 	s.event(caller, "custom_provider_delete", uuid.Nil, err)
 	return err

@@ -118,4 +118,6 @@ func TestAnIdentifierThatIsNoTextNamesNoProvider(t *testing.T) {
 			s.want(s.admin(method, "/custom-providers/"+name, body), 404, "custom_provider_not_found")
 		}
 	}
+	s.want(s.say("/token?grant_type=id_token", `{"provider":"custom:\\u0000","id_token":"a.b.c"}`), 400, "validation_failed")
+	s.want(s.call("GET", "/authorize?provider=custom:%00", "", ""), 400, "validation_failed")
 }
