@@ -14,14 +14,17 @@ import (
 
 // AccountSettings are the settings of accounts and sessions.
 type AccountSettings struct {
-	SiteURL      string   `flag:"site-url" default:"http://localhost:3000" help:"where mails lead back to"`
-	RedirectURLs []string `flag:"redirect-urls" help:"where mails and sign-ins may lead back to beside --site-url, comma-separated; * any characters but dots and slashes, ** any, ? one, such as https://*.example.com/**, http://localhost:3000/** or myapp://callback"`
-	PKCEPlain    bool     `flag:"pkce-plain" default:"false" help:"allow the code challenge method plain, which some clients without WebCrypto fall back to and which protects less"`
-	AutoConfirm  string   `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
-	Limits       string   `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
+	SiteURL       string   `flag:"site-url" default:"http://localhost:3000" help:"where mails lead back to"`
+	RedirectURLs  []string `flag:"redirect-urls" help:"where mails and sign-ins may lead back to beside --site-url, comma-separated; * any characters but dots and slashes, ** any, ? one, such as https://*.example.com/**, http://localhost:3000/** or myapp://callback"`
+	PKCEPlain     bool     `flag:"pkce-plain" default:"false" help:"allow the code challenge method plain, which some clients without WebCrypto fall back to and which protects less"`
+	AutoConfirm   string   `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
+	DisableSignup bool     `flag:"disable-signup" default:"false" help:"refuse new accounts but for those that administrators make or invite"`
+	Anonymous     bool     `flag:"anonymous-sign-ins" default:"false" help:"let people in without any credential; an address makes a lasting account of theirs"`
+	Limits        string   `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
 
 	MessageSettings
 	PasswordSettings
+
 	TokenLife         time.Duration `flag:"access-token-life" default:"1h" help:"how long an access token is good"`
 	ReuseInterval     time.Duration `flag:"refresh-reuse-interval" default:"10s" help:"how long a used refresh token still gives its successor; later its use ends the session"`
 	SessionTimebox    time.Duration `flag:"session-timebox" default:"0" help:"longest life of a session; 0: no limit"`
@@ -37,6 +40,7 @@ type AccountSettings struct {
 
 	HookSettings
 	CaptchaSettings
+	AuditSettings
 	OAuthServerSettings
 	WebAuthnSettings
 	SAMLSettings
@@ -133,7 +137,8 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 	issuer := apiURL + "/auth/v1"
 	o := auth.Options{
 		Issuer: issuer, SiteURL: s.SiteURL, PlainChallenges: s.PKCEPlain, Autoconfirm: s.autoconfirm(), LimitsOff: s.Limits == "off", Log: log,
-		PasswordPolicy: s.passwordPolicy(), Gate: password.GateOptions{Slots: s.processors},
+		DisableSignup: s.DisableSignup, Anonymous: s.Anonymous,
+		PasswordPolicy: s.passwordPolicy(), Passwords: s.passwordParameters(), Gate: password.GateOptions{Slots: s.processors},
 	}
 	var err error
 
@@ -149,6 +154,7 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 		return nil, err
 	}
 
+	o.Audit = auth.AuditOptions{Off: !s.AuditLog, Retention: s.AuditRetention}
 	if o.Captcha, err = s.captcha(); err != nil {
 		return nil, err
 	}
@@ -166,9 +172,6 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 		return nil, err
 	}
 	o.SSO.IdPInitiated = s.SAMLIdPInitiated
-	if o.SSO.Client, err = s.outgoingClient(outgoing.Options{MaxAnswer: sso.MaxMetadata}); err != nil {
-		return nil, err
-	}
 
 	o.Passkeys, o.MaxPasskeys, o.RelyingParty = s.Passkeys, s.MaxPasskeys, s.relyingParty()
 

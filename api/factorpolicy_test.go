@@ -3,12 +3,15 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/pquerna/otp/totp"
 
+	"basalt/api"
 	"basalt/api/apitest"
+	"basalt/auth"
 )
 
 // TestPoliciesSeeWhetherASecondFactorWasProved is what applications build on levels of assurance.
@@ -61,5 +64,35 @@ func TestPoliciesSeeWhetherASecondFactorWasProved(t *testing.T) {
 	}
 	if n := rows(bearer); n != 0 {
 		t.Errorf("%d rows with the token from before", n)
+	}
+}
+
+func TestAStartWithAnotherEncryptionKeySaysWhatCannotBeDone(t *testing.T) {
+	t.Parallel()
+	first, second := strings.Repeat("first-key", 5), strings.Repeat("second-key", 5)
+	s := apitest.Start(t, "", func(settings *api.Settings) { settings.EncryptionKey = auth.Secret(first) })
+	bearer, _ := s.SignUp(t, "user@example.com")
+	enroll := func(on *apitest.Server, name string) int {
+		return on.Do(t, "POST", "/auth/v1/factors", fmt.Sprintf(`{"factor_type":"totp","friendly_name":%q}`, name), bearer).Status
+	}
+	if status := enroll(s, "a"); status != 200 {
+		t.Fatalf("enrolment: %d", status)
+	}
+	settings := apitest.Settings(t, s.Database.URL)
+	settings.EncryptionKey = auth.Secret(second)
+	wrong := apitest.Over(t, s.Database, settings)
+	if log := wrong.Log.String(); !strings.Contains(log, "second factors cannot be verified") || strings.Contains(log, second) {
+		t.Errorf("the log is %s", log)
+	}
+	if status := enroll(wrong, "b"); status != 500 {
+		t.Errorf("enrolment without the key: %d", status)
+	}
+	settings.EncryptionKey = auth.Secret(second + "," + first)
+	both := apitest.Over(t, s.Database, settings)
+	if log := both.Log.String(); strings.Contains(log, "second factors cannot be verified") {
+		t.Errorf("the log is %s", log)
+	}
+	if status := enroll(both, "c"); status != 200 {
+		t.Errorf("enrolment with both keys: %d", status)
 	}
 }

@@ -16,7 +16,7 @@ type LinkSettings struct {
 	SMSCodeLength  int           `flag:"sms-code-length" default:"6" help:"digits of the code in a text message, 6 to 10"`
 	MailInterval   time.Duration `flag:"mail-interval" default:"60s" help:"shortest time between two mails of one kind to one address"`
 	SMSInterval    time.Duration `flag:"sms-interval" default:"60s" help:"shortest time between two text messages of one kind to one number"`
-	MailQuota      int           `flag:"mail-quota" default:"30" help:"most mails in an hour that are sent by --smtp-url because somebody asks for one; 0: any number"`
+	MailQuota      int           `flag:"mail-quota" default:"30" help:"most mails in an hour that are sent because somebody asks for one; 0: any number; those that stay in the outbox are not counted"`
 	SMSQuota       int           `flag:"sms-quota" default:"30" help:"most text messages in an hour; 0: any number"`
 
 	SecureEmailChange        bool `flag:"secure-email-change" default:"true" help:"a new e-mail address is confirmed at the old one too"`
@@ -57,7 +57,7 @@ func (s *Settings) checkLinks() error {
 // links are the rules of links and codes as the settings ask.
 func (s *Settings) links() auth.LinkOptions {
 	quota := s.MailQuota
-	if s.SMTPURL == "" {
+	if s.SMTPURL == "" && s.HookSendEmail == "" {
 		quota = 0 // what is kept in the outbox costs nobody anything
 	}
 	return auth.LinkOptions{

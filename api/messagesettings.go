@@ -167,8 +167,7 @@ func (s *Settings) smsProvider() string {
 	return ""
 }
 
-// outboxOf makes the outbox of a project as the settings ask.
-// messages may be sent by a hook, which goes before what else could send them.
+// outboxOf makes the outbox of a project as the settings ask. A hook that sends messages goes before what else could.
 func outboxOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*outbox.Outbox, error) {
 	mails, err := s.mailer()
 	if err != nil {

@@ -174,6 +174,9 @@ func open(ctx context.Context, s *Settings, url, password, apiURL string, log ze
 		db.Close()
 		return nil, err
 	}
+	if err := p.Auth.CheckEncryptionKeys(ctx); err != nil {
+		log.Error().Err(err).Msg("second factors cannot be verified nor enrolled: give the key that secrets were encrypted under behind the current one in --encryption-key")
+	}
 	p.Keyring.OnChange(func(keys auth.Keys) {
 		p.Verifier.Rotate(keys)
 		p.Auth.UseKeys(keys)

@@ -115,6 +115,7 @@ func (s *Server) run(ctx context.Context, listener net.Listener, postgres *manag
 	}
 	group.Go(func() error { return s.serve(ctx, listener) })
 	group.Go(func() error { return s.project.Outbox.Run(ctx) })
+	group.Go(func() error { return s.project.Auth.RunAudit(ctx) })
 	group.Go(func() error { return s.reload(ctx, signals) })
 	if postgres == nil {
 		return

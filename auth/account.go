@@ -143,7 +143,7 @@ func (s *Service) updateUser(ctx context.Context, caller Caller, p *Principal, i
 			c.email, c.confirm = address, true
 		}
 	}
-	return s.writeChange(ctx, p, c, nonce, moves{addresses: waiting, channel: in.Channel, back: back})
+	return s.writeChange(ctx, caller, p, c, nonce, moves{addresses: waiting, channel: in.Channel, back: back})
 }
 
 // newAddresses gives the addresses that the account shall have; nil is no change.
@@ -213,7 +213,7 @@ func (s *Service) newPassword(ctx context.Context, caller Caller, u *User, in Us
 // writeChange makes a change of the account behind a token, if the token is still good. A password takes its time to
 // be hashed; a session that was ended meanwhile, by the owner who throws a thief out say, must not finish what it
 // began. So the account is locked before it is looked at again: what others changed is then there to be seen.
-func (s *Service) writeChange(ctx context.Context, p *Principal, c change, nonce Secret, m moves) (*User, error) {
+func (s *Service) writeChange(ctx context.Context, caller Caller, p *Principal, c change, nonce Secret, m moves) (*User, error) {
 	var u *User
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		l := &lookup{principal: p}
@@ -245,6 +245,10 @@ func (s *Service) writeChange(ctx context.Context, p *Principal, c change, nonce
 		if err := s.queueMoves(batch, l.user, m, c.at); err != nil {
 			return err
 		}
+		if c.hash != nil {
+			s.audit(batch, auditEntry{action: actionPasswordUpdated, user: p.UserID, caller: caller, at: c.at})
+		}
+		s.audit(batch, auditEntry{action: actionModified, user: p.UserID, caller: caller, at: c.at})
 		var err error
 		u, err = writeAndRead(ctx, tx, batch, p.UserID, userOfTokenGone())
 		return err

@@ -127,18 +127,19 @@ func userNotFound() *Error { return refuse(CodeUserNotFound, "User not found") }
 
 // AdminDeleteUser deletes an account with all that hangs on it, or leaves its bare row.
 func (s *Service) AdminDeleteUser(ctx context.Context, caller Caller, id uuid.UUID, soft bool) error {
-	err := s.adminDelete(ctx, id, soft)
+	err := s.adminDelete(ctx, caller, id, soft)
 	s.event(caller, "admin_user_delete", id, err)
 	return err
 }
 
-func (s *Service) adminDelete(ctx context.Context, id uuid.UUID, soft bool) error {
+func (s *Service) adminDelete(ctx context.Context, caller Caller, id uuid.UUID, soft bool) error {
 	batch := &pgx.Batch{}
 	var tag pgconn.CommandTag
 	count := func(ended pgconn.CommandTag) error { tag = ended; return nil }
+	// A session that is being opened is seen by what follows the lock, and not by what began before it.
+	batch.Queue(lockUser, id)
+	s.audit(batch, auditEntry{action: actionDeleted, user: id, admin: true, deleted: !soft, caller: caller})
 	if soft {
-		// A session that is being opened is seen by what follows the lock, and not by what began before it.
-		batch.Queue(lockUser, id)
 		batch.Queue(adminSoftDelete, id, now()).Exec(count)
 	} else {
 		batch.Queue(adminDelete, id).Exec(count)

@@ -40,7 +40,7 @@ const maxName = 255
 
 // AdminCreateUser makes an account without a session and without a mail.
 func (s *Service) AdminCreateUser(ctx context.Context, caller Caller, in AdminUser) (*User, error) {
-	u, err := s.adminCreate(ctx, in)
+	u, err := s.adminCreate(ctx, caller, in)
 	id := uuid.Nil
 	if err == nil {
 		id = u.ID
@@ -49,7 +49,7 @@ func (s *Service) AdminCreateUser(ctx context.Context, caller Caller, in AdminUs
 	return u, err
 }
 
-func (s *Service) adminCreate(ctx context.Context, in AdminUser) (*User, error) {
+func (s *Service) adminCreate(ctx context.Context, caller Caller, in AdminUser) (*User, error) {
 	email, phone, refusal := in.addresses()
 	switch {
 	case refusal != nil:
@@ -98,6 +98,7 @@ func (s *Service) adminCreate(ctx context.Context, in AdminUser) (*User, error) 
 	batch := &pgx.Batch{}
 	batch.Queue(adminInsert, id, or(in.Audience, audience), or(in.Role, RoleAuthenticated), email, hash, when(email != nil && known.confirm, at),
 		appText, userText, at, bannedUntil, emailText, phone, when(phone != nil && known.confirmPhone, at), phoneText)
+	s.audit(batch, auditEntry{action: actionSignedUp, user: id, admin: true, caller: caller, at: at})
 	u, err := writeAndRead(ctx, s.pool, batch, id, userNotFound())
 	if isUniqueViolation(err, "users_pkey") {
 		return nil, refuse(CodeUserAlreadyExists, "A user with this id already exists")

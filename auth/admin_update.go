@@ -14,12 +14,12 @@ where user_id = $1`
 
 // AdminUpdateUser changes an account. A new password ends all of its sessions.
 func (s *Service) AdminUpdateUser(ctx context.Context, caller Caller, id uuid.UUID, in AdminUser) (*User, error) {
-	u, err := s.adminUpdate(ctx, id, in)
+	u, err := s.adminUpdate(ctx, caller, id, in)
 	s.event(caller, "admin_user_update", id, err)
 	return u, err
 }
 
-func (s *Service) adminUpdate(ctx context.Context, id uuid.UUID, in AdminUser) (*User, error) {
+func (s *Service) adminUpdate(ctx context.Context, caller Caller, id uuid.UUID, in AdminUser) (*User, error) {
 	current, err := s.AdminUser(ctx, id)
 	if err != nil {
 		return nil, err
@@ -41,6 +41,7 @@ func (s *Service) adminUpdate(ctx context.Context, id uuid.UUID, in AdminUser) (
 	if c.hash != nil {
 		batch.Queue(endAllSessions, id)
 	}
+	s.audit(batch, auditEntry{action: actionModified, user: id, admin: true, caller: caller, at: c.at})
 	return writeAndRead(ctx, s.pool, batch, id, userNotFound())
 }
 

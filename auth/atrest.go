@@ -19,6 +19,7 @@ func SealedColumns() []seal.Column {
 		{Table: "auth.mfa_challenges", Column: "otp_code", Row: "id::text"},
 		{Table: "auth.flow_state", Column: "provider_access_token", Row: "id::text"},
 		{Table: "auth.flow_state", Column: "provider_refresh_token", Row: "id::text"},
+		{Table: "auth.custom_oauth_providers", Column: "client_secret", Row: "id::text"},
 		{Table: "basalt.signing_keys", Column: "private_key", Row: "id"},
 		{Table: "basalt.outbox", Column: "body", Row: "id::text || ' ' || channel"},
 	}
@@ -32,6 +33,9 @@ func encryptionKeys(given seal.Masters, keys *Keys) seal.Masters {
 	derived := seal.Ring{DerivedEncryptionKey(keys.Secret)}
 	return func() (seal.Ring, error) { return derived, nil }
 }
+
+// CheckEncryptionKeys tells whether what is sealed at rest can be opened with the keys that are given.
+func (s *Service) CheckEncryptionKeys(ctx context.Context) error { return s.vault.Check(ctx) }
 
 // seal encrypts a secret for the cell that it is to be kept in.
 func (s *Service) seal(ctx context.Context, plain Secret, at seal.Cell) (string, error) {

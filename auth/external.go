@@ -262,8 +262,9 @@ func (s *Service) join(ctx context.Context, tx pgx.Tx, v visitor, user uuid.UUID
 	if !proven {
 		s.log.Warn().Stringer("user_id", user).Str("provider", v.provider).
 			Msg("an account whose address nobody had proved is given to who has: its password, identities and sessions are gone")
+		return nil
 	}
-	return nil
+	return s.notifyOfLink(ctx, tx, user, v.provider)
 }
 
 // newcomer makes an account.

@@ -124,6 +124,11 @@ func (s *Service) adminDeleteFactor(ctx context.Context, user, id uuid.UUID) (*F
 		batch = &pgx.Batch{}
 		batch.Queue(removeFactor, id, user, factorMethod(f.Type), now())
 		batch.Queue(deleteOrphanCodes, user)
+		if f.Status == statusVerified {
+			if err := s.notifyOfFactor(batch, MailFactorUnenrolled, u, f.Type); err != nil {
+				return err
+			}
+		}
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {

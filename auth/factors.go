@@ -392,8 +392,3 @@ func (u *User) hasRecoveryCodes() bool {
 	_, found := u.recoveryFactor()
 	return found
 }
-
-// notifyOfFactor adds a mail that tells an account's owner of a factor that came or went.
-func (s *Service) notifyOfFactor(batch *pgx.Batch, kind MailKind, u *User, factorType string) error {
-	return s.notify(batch, Mail{Kind: kind, To: u.Email, UserID: u.ID, FactorType: factorType, Data: u.UserMetadata})
-}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"basalt/auth/hook"
 	"basalt/auth/limit"
@@ -134,13 +135,17 @@ func (s *Service) making(ctx context.Context, caller Caller, work func(*making) 
 	return s.complete(ctx, caller, session)
 }
 
-// tellOf tells the hook of an account that has been made; nil is none.
+// tellOf tells the hook of an account that has been made; nil is none. One that is not there was another's to make: the
+// transaction that began to was overtaken, and found the other one when it began anew.
 func (s *Service) tellOf(ctx context.Context, caller Caller, id uuid.UUID) error {
 	if s.hooks.AfterUserCreated == nil || id == uuid.Nil {
 		return nil
 	}
 	u, err := scanUser(s.pool.QueryRow(ctx, userByID, id))
-	if err != nil {
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil
+	case err != nil:
 		return err
 	}
 	return s.afterUserCreated(ctx, caller, u)

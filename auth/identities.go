@@ -76,10 +76,39 @@ func (s *Service) addIdentity(ctx context.Context, tx pgx.Tx, v visitor, user uu
 	batch.Queue(addressFromIdentity, user, gained, at)
 	batch.Queue(renewVisitor, user, v.data, gained, at, maxUserMetadata)
 	err = tx.SendBatch(ctx, batch).Close()
-	if isUniqueViolation(err, "users_email_partial_key") {
+	switch {
+	case isUniqueViolation(err, "users_email_partial_key"):
 		return refuse(CodeEmailExists, "A user with this email address has already been registered")
+	case err != nil:
+		return err
 	}
-	return err
+	return s.notifyOfLink(ctx, tx, user, v.provider)
+}
+
+// linkableTo gives the account that an identity is to be added to, for who may do that.
+func (s *Service) linkableTo(ctx context.Context, p *Principal) (uuid.UUID, error) {
+	switch {
+	case p == nil:
+		return uuid.Nil, nil
+	case !s.options.Providers.ManualLinking:
+		return uuid.Nil, refuse(CodeManualLinkingDisabled, "Manual linking is disabled")
+	}
+	u, level, err := s.userOf(ctx, p)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	if refusal := mayManageIdentities(u, level); refusal != nil {
+		return u.ID, refusal
+	}
+	return u.ID, nil
+}
+
+// mayManageIdentities tells whether a session is good enough to change how an account is entered.
+func mayManageIdentities(u *User, level string) *Error {
+	if level == "aal1" && u.hasVerifiedFactor() {
+		return deny(CodeInsufficientAAL, "AAL2 session is required to manage identities when MFA is enabled")
+	}
+	return nil
 }
 
 // unlinkable is an identity of an account that is to lose one.
@@ -118,6 +147,9 @@ func (s *Service) unlink(ctx context.Context, p *Principal, identity uuid.UUID) 
 		if err := l.refusal(tx.SendBatch(ctx, again).Close()); err != nil {
 			return err
 		}
+		if refusal := mayManageIdentities(l.user, l.level); refusal != nil {
+			return refusal
+		}
 		gone, found := unlinkable{}, false
 		for i, u := range kept {
 			if u.id == identity {
@@ -137,6 +169,9 @@ func (s *Service) unlink(ctx context.Context, p *Principal, identity uuid.UUID) 
 		batch.Queue(voidTokens, p.UserID)
 		batch.Queue(withoutIdentity, p.UserID, addressLeft(l.user.Email, gone, kept), gone.provider == "email", gone.provider == "phone", now())
 		batch.Queue(renewVisitor, p.UserID, []byte(`{}`), nil, now(), maxUserMetadata)
+		if err := s.notifyOfIdentity(batch, MailIdentityUnlinked, l.user, gone.provider); err != nil {
+			return err
+		}
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	if isUniqueViolation(err, "users_email_partial_key") {

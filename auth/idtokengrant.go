@@ -36,16 +36,9 @@ func (s *Service) signInWithIDToken(ctx context.Context, caller Caller, in IDTok
 	case in.Provider == "" && in.Issuer == "":
 		return nil, uuid.Nil, refuse(CodeValidationFailed, "provider or client_id and issuer required")
 	}
-	var linkTo uuid.UUID
-	if in.LinkTo != nil {
-		if !s.options.Providers.ManualLinking {
-			return nil, uuid.Nil, refuse(CodeManualLinkingDisabled, "Manual linking is disabled")
-		}
-		u, err := s.User(ctx, in.LinkTo)
-		if err != nil {
-			return nil, uuid.Nil, err
-		}
-		linkTo = u.ID
+	linkTo, err := s.linkableTo(ctx, in.LinkTo)
+	if err != nil {
+		return nil, linkTo, err
 	}
 	if refusal, err := s.admit(ctx, caller, limit.Hit{Rule: exchangeRule(), Of: caller.network()}); err != nil {
 		return nil, linkTo, err

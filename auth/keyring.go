@@ -124,6 +124,7 @@ func (k *Keyring) OnChange(changed func(Keys)) {
 func (k *Keyring) Run(ctx context.Context) error {
 	ticker := time.NewTicker(keyringAge)
 	defer ticker.Stop()
+	told := false // an outage is said once
 	for {
 		select {
 		case <-ctx.Done():
@@ -131,10 +132,12 @@ func (k *Keyring) Run(ctx context.Context) error {
 		case <-ticker.C:
 		}
 		look, cancel := context.WithTimeout(ctx, keyringPatience)
-		if err := k.Look(look); err != nil && ctx.Err() == nil {
+		err := k.Look(look)
+		cancel()
+		if err != nil && !told && ctx.Err() == nil {
 			k.options.Log.Warn().Err(err).Msg("the signing keys could not be read; those known serve on")
 		}
-		cancel()
+		told = err != nil
 	}
 }
 
@@ -152,7 +155,7 @@ func (k *Keyring) Missed() bool {
 	defer cancel()
 	before := k.current.Load()
 	if err := k.look(ctx); err != nil {
-		k.options.Log.Warn().Err(err).Msg("the signing keys could not be read; those known serve on")
+		k.options.Log.Debug().Err(err).Msg("the signing keys could not be read; those known serve on")
 	}
 	return k.current.Load() != before
 }

@@ -131,7 +131,7 @@ func PromoteSigningKey(ctx context.Context, db limit.Sender, published time.Dura
 	err := db.SendBatch(ctx, batch).Close()
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return "", notPromoted(ctx, db)
+		return "", notPromoted(ctx, db, published)
 	case err != nil:
 		return "", fmt.Errorf("promote the signing key: %w", err)
 	}
@@ -139,12 +139,14 @@ func PromoteSigningKey(ctx context.Context, db limit.Sender, published time.Dura
 }
 
 // notPromoted is why there was no key to promote.
-func notPromoted(ctx context.Context, db limit.Sender) error {
+func notPromoted(ctx context.Context, db limit.Sender, published time.Duration) error {
 	known, err := ListSigningKeys(ctx, db)
 	switch {
 	case err != nil:
 		return err
-	case slices.ContainsFunc(known, func(key KeyInfo) bool { return key.State == token.StateStandby }):
+	case slices.ContainsFunc(known, func(key KeyInfo) bool {
+		return key.State == token.StateStandby && time.Since(key.CreatedAt) < published
+	}):
 		return ErrStandbyYoung
 	}
 	return ErrNoStandby

@@ -2,11 +2,13 @@ package auth
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // MailKind is what a mail is about, by the name that Supabase's send-email hook knows it under.
@@ -120,6 +122,15 @@ func outboxFull(state string) *Error {
 		return &Error{Code: CodeOverSMSSendRateLimit, Message: "Too many text messages wait to be sent, try again later", RetryAfter: outboxPatience}
 	}
 	return nil
+}
+
+// OutboxFull is the refusal of what would send a message while the outbox has no room for it; nil for other errors.
+func OutboxFull(err error) *Error {
+	var refusal *pgconn.PgError
+	if !errors.As(err, &refusal) {
+		return nil
+	}
+	return outboxFull(refusal.Code)
 }
 
 // queueMail adds a mail to a batch.

@@ -92,16 +92,9 @@ type Authorization struct {
 
 // Authorize begins a sign-in at a provider, or the linking of an identity.
 func (s *Service) Authorize(ctx context.Context, caller Caller, in Authorize) (*Authorization, error) {
-	var linkTo uuid.UUID
-	if in.LinkTo != nil {
-		if !s.options.Providers.ManualLinking {
-			return nil, refuse(CodeManualLinkingDisabled, "Manual linking is disabled")
-		}
-		u, err := s.User(ctx, in.LinkTo)
-		if err != nil {
-			return nil, err
-		}
-		linkTo = u.ID
+	linkTo, err := s.linkableTo(ctx, in.LinkTo)
+	if err != nil {
+		return nil, err
 	}
 	challenge, refusal := s.readChallenge(in.Challenge, in.ChallengeMethod)
 	if refusal != nil {

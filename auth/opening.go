@@ -42,6 +42,7 @@ func (s *Service) open(ctx context.Context, db limit.Sender, caller Caller, id u
 		u, err = scanUser(found)
 		return err
 	})
+	s.audit(batch, auditEntry{action: actionLogin, user: id, session: o.id, provider: method, caller: caller, at: o.at})
 	err = db.SendBatch(ctx, batch).Close()
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):

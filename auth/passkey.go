@@ -208,17 +208,18 @@ func (s *Service) deletePasskey(ctx context.Context, p *Principal, id uuid.UUID)
 	if refusal := mayManagePasskeys(u, level); refusal != nil {
 		return refusal
 	}
-	return s.removePasskey(ctx, p.UserID, id)
+	return s.removePasskey(ctx, u, id)
 }
 
-func (s *Service) removePasskey(ctx context.Context, user, id uuid.UUID) error {
-	tag, err := s.pool.Exec(ctx, deletePasskey, id, user)
+func (s *Service) removePasskey(ctx context.Context, u *User, id uuid.UUID) error {
+	tag, err := s.pool.Exec(ctx, deletePasskey, id, u.ID)
 	switch {
 	case err != nil:
 		return saveFailed("Database error deleting passkey", err)
 	case tag.RowsAffected() == 0:
 		return passkeyNotFound()
 	}
+	s.notifyLater(ctx, MailFactorUnenrolled, u, passkeyFactor)
 	return nil
 }
 
@@ -232,9 +233,9 @@ func (s *Service) AdminPasskeys(ctx context.Context, user uuid.UUID) ([]Passkey,
 
 // AdminDeletePasskey removes a passkey of any account.
 func (s *Service) AdminDeletePasskey(ctx context.Context, caller Caller, user, id uuid.UUID) error {
-	_, err := s.AdminUser(ctx, user)
+	u, err := s.AdminUser(ctx, user)
 	if err == nil {
-		err = s.removePasskey(ctx, user, id)
+		err = s.removePasskey(ctx, u, id)
 	}
 	s.event(caller, "admin_passkey_delete", user, err)
 	return err

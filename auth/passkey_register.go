@@ -196,6 +196,7 @@ func (s *Service) savePasskey(ctx context.Context, p *Principal, c *webauthn.Cre
 	case err != nil:
 		return nil, saveFailed("Database error creating passkey", err)
 	case written:
+		s.notifyLater(ctx, MailFactorEnrolled, r.user, passkeyFactor)
 		return &key, nil
 	}
 	if err := r.refuse(s.maxPasskeys()); err != nil {

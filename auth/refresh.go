@@ -71,6 +71,21 @@ next as (
     insert into auth.refresh_tokens (instance_id, token, user_id, revoked, created_at, updated_at, parent, session_id)
     select '00000000-0000-0000-0000-000000000000', $3, user_id::text, false, $4, $4, $2, id
     from used
+),
+audited as (
+    insert into auth.audit_log_entries (instance_id, id, payload, created_at, ip_address)
+    select
+        '00000000-0000-0000-0000-000000000000',
+        gen_random_uuid(),
+        json_strip_nulls(json_build_object(` + auditActor + `
+            'action', 'token_refreshed',
+            'log_type', 'token'
+        )),
+        $4,
+        coalesce(host($6), '')
+    from used
+    join auth.users u on u.id = used.user_id
+    where $7
 )
 update auth.sessions s
 set refreshed_at = $4 at time zone 'utc',
@@ -167,7 +182,7 @@ func (s *Service) refresh(ctx context.Context, caller Caller, refresh Secret, cl
 		if err != nil {
 			return nil, id, err
 		}
-		tag, err := s.pool.Exec(ctx, rotate, p.sessionID, p.stored, storedToken(next), at, caller.agent(), caller.ip())
+		tag, err := s.pool.Exec(ctx, rotate, p.sessionID, p.stored, storedToken(next), at, caller.agent(), caller.ip(), !s.options.Audit.Off)
 		if err != nil {
 			return nil, id, saveFailed("Database error granting user", err)
 		}

@@ -75,6 +75,8 @@ type Options struct {
 	SSO SSOOptions
 	// Outbound takes mails and text messages; nil sends none.
 	Outbound Outbound
+	// Audit is the audit log.
+	Audit AuditOptions
 	// Captcha keeps machines out; the zero value asks for none.
 	Captcha Captcha
 	// Hooks are called in the flows.
@@ -108,6 +110,7 @@ type Service struct {
 	limits   *limit.Limiter
 	chainKey []byte
 	hooks    hooks
+	audits   audits
 	linkKey  []byte
 	links    LinkOptions
 	vault    *seal.Vault
@@ -151,6 +154,7 @@ func New(pool *pgxpool.Pool, keys *Keys, o Options) *Service {
 		decoys:   newDecoys(keys.Secret.Reveal(), o.Passwords.Dummy()),
 		limits:   &limit.Limiter{Off: o.LimitsOff},
 		hooks:    hooks{Hooks: o.Hooks},
+		audits:   audits{queue: make(chan auditEntry, mostAudits)},
 		chainKey: derived("basalt refresh token chain"),
 		linkKey:  derived("basalt one-time tokens"),
 		links:    o.Links.withDefaults(),
@@ -307,6 +311,9 @@ func (s *Service) event(caller Caller, what string, user uuid.UUID, err error) {
 		result = string(refusal.Code)
 	case err != nil:
 		result = "failed"
+	}
+	if a, admin, ok := audited(what); ok && err == nil {
+		s.auditLater(auditEntry{action: a, user: user, admin: admin, caller: caller})
 	}
 	line := s.log.Info()
 	if user != uuid.Nil {

@@ -126,13 +126,19 @@ func (w *SessionWatch) Check(ctx context.Context, p *Principal) error {
 
 // Run listens until ctx ends.
 func (w *SessionWatch) Run(ctx context.Context) error {
+	told := false // an outage is said once
 	for {
 		err := w.listen(ctx)
-		w.interrupt()
+		if heard := w.interrupt(); heard {
+			told = false
+		}
 		if ctx.Err() != nil {
 			return nil
 		}
-		w.options.Log.Warn().Err(err).Msg("ended sessions are not notified of: each request looks until they are")
+		if !told {
+			w.options.Log.Warn().Err(err).Msg("ended sessions are not notified of: each request looks until they are")
+		}
+		told = true
 		select {
 		case <-ctx.Done():
 			return nil
@@ -141,10 +147,11 @@ func (w *SessionWatch) Run(ctx context.Context) error {
 	}
 }
 
-// interrupt forgets all: what happens from now on may go unnoticed.
-func (w *SessionWatch) interrupt() {
-	w.listening.Store(false)
+// interrupt forgets all: what happens from now on may go unnoticed. It tells whether notices came before.
+func (w *SessionWatch) interrupt() bool {
+	heard := w.listening.Swap(false)
 	w.forgetAll()
+	return heard
 }
 
 // listen takes notices until the connection is lost.

@@ -115,6 +115,7 @@ func (s *Service) signIn(ctx context.Context, caller Caller, in Credentials) (*S
 		user, err = scanUser(row)
 		return err
 	})
+	s.audit(batch, auditEntry{action: actionLogin, user: id, session: o.id, provider: providerOf(email), caller: caller, at: at})
 	s.limits.Forget(batch, guessHit(caller, email))
 	err = s.send(ctx, batch)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 )
 
 // Scope is which of a user's sessions a sign-out ends.
@@ -40,12 +41,12 @@ and (
 
 // SignOut ends sessions. One that is over already is no error: its end was what was asked for.
 func (s *Service) SignOut(ctx context.Context, caller Caller, p *Principal, scope Scope) error {
-	err := s.signOut(ctx, p, scope)
+	err := s.signOut(ctx, caller, p, scope)
 	s.event(caller, "signout", p.UserID, err)
 	return err
 }
 
-func (s *Service) signOut(ctx context.Context, p *Principal, scope Scope) error {
+func (s *Service) signOut(ctx context.Context, caller Caller, p *Principal, scope Scope) error {
 	switch scope {
 	case "":
 		scope = ScopeGlobal
@@ -56,7 +57,10 @@ func (s *Service) signOut(ctx context.Context, p *Principal, scope Scope) error 
 	if refusal := namesUser(p); refusal != nil {
 		return refusal
 	}
-	if _, err := s.pool.Exec(ctx, endSessions, p.UserID, p.SessionID, scope); err != nil {
+	batch := &pgx.Batch{}
+	batch.Queue(endSessions, p.UserID, p.SessionID, scope)
+	s.audit(batch, auditEntry{action: actionLogout, user: p.UserID, caller: caller})
+	if err := s.send(ctx, batch); err != nil {
 		return saveFailed("Error logging out user", err)
 	}
 	return nil

@@ -181,7 +181,13 @@ func (s *Service) signUpConfirmed(ctx context.Context, caller Caller, d draft, m
 	if err != nil {
 		return nil, err
 	}
-	user, err := s.insert(ctx, s.pool, signUpWithSession, append(o.parameters(caller), d.parameters()...), d.id)
+	provider := providerOf(d.address())
+	if d.anonymous {
+		provider = MethodAnonymous
+	}
+	user, err := s.insert(ctx, s.pool, signUpWithSession, append(o.parameters(caller), d.parameters()...), d.id,
+		auditEntry{action: actionSignedUp, user: d.id, provider: provider, caller: caller, at: at},
+		auditEntry{action: actionLogin, user: d.id, session: o.id, provider: provider, caller: caller, at: at})
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +213,8 @@ func (s *Service) signUpUnconfirmed(ctx context.Context, caller Caller, d draft,
 	var user *User
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		var err error
-		user, err = s.insert(ctx, tx, signUpWithToken, append(opening{at: at}.parameters(caller), d.parameters()...), d.id)
+		user, err = s.insert(ctx, tx, signUpWithToken, append(opening{at: at}.parameters(caller), d.parameters()...), d.id,
+			auditEntry{action: actionConfirmationAsked, user: d.id, provider: providerOf(d.address()), caller: caller, at: at})
 		if err != nil || user == nil {
 			return err
 		}
@@ -236,10 +243,13 @@ func (s *Service) signUpUnconfirmed(ctx context.Context, caller Caller, d draft,
 
 // insert runs a sign-up's statement and reads the account back. It gives nil when the
 // address was taken.
-func (s *Service) insert(ctx context.Context, db limit.Sender, statement string, parameters []any, id uuid.UUID) (*User, error) {
+func (s *Service) insert(ctx context.Context, db limit.Sender, statement string, parameters []any, id uuid.UUID, audits ...auditEntry) (*User, error) {
 	var user *User
 	batch := &pgx.Batch{}
 	batch.Queue(statement, parameters...)
+	for _, e := range audits {
+		s.audit(batch, e)
+	}
 	batch.Queue(userByID, id).QueryRow(func(row pgx.Row) error {
 		var err error
 		if user, err = scanUser(row); errors.Is(err, pgx.ErrNoRows) {
@@ -286,7 +296,9 @@ func (s *Service) remind(ctx context.Context, caller Caller, d draft, m message,
 		return nil, errVanished
 	case err != nil:
 		return nil, err
-	case existing.hasConfirmed(d.address()) || verdict.Refused() != nil:
+	}
+	s.auditLater(auditEntry{action: actionRepeatedSignUp, user: existing.ID, provider: providerOf(d.address()), caller: caller})
+	if existing.hasConfirmed(d.address()) || verdict.Refused() != nil {
 		return invented(d, at), nil
 	}
 	m.to = existing

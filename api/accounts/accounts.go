@@ -1,4 +1,3 @@
-// Package accounts is the HTTP face of auth: Supabase's accounts API.
 package accounts
 
 import (
@@ -63,6 +62,7 @@ func (f *face) tables() []routes {
 		f.reauthenticateRoutes(),
 		f.inviteRoutes(),
 		f.adminRoutes(),
+		f.auditRoutes(),
 		f.passkeyRoutes(),
 		f.ssoRoutes(),
 		f.adminFactorRoutes(),

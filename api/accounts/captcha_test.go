@@ -73,6 +73,12 @@ func TestCaptchasAreAskedForWhereMachinesDoHarm(t *testing.T) {
 			}
 		}
 	}
+	for _, path := range []string{"/otp", "/magiclink", "/recover", "/resend", "/sso", "/passkeys/authentication/options"} {
+		s.want(s.call("POST", path, s.keys.AnonKey, `{"email":"ann@example.com","type":"signup"}`), 400, "captcha_failed")
+	}
+	t.Run("not for what was sent to people", func(t *testing.T) {
+		s.want(s.call("POST", "/verify", s.keys.AnonKey, `{"type":"email","email":"ann@example.com","token":"123456"}`), 403, "otp_expired")
+	})
 	t.Run("not at a refresh", func(t *testing.T) { s.want(s.refresh(a.str("refresh_token")), 200, "") })
 	t.Run("not of the service key", func(t *testing.T) {
 		body := fmt.Sprintf(`{"email":%q,"password":%q}`, email, goodPassword)

@@ -114,6 +114,9 @@ func translate(err error) *problem {
 	if errors.As(err, &p) {
 		return p
 	}
+	if full := auth.OutboxFull(err); full != nil {
+		err = full
+	}
 	var refusal *auth.Error
 	if errors.As(err, &refusal) {
 		return &problem{

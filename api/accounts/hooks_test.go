@@ -396,3 +396,64 @@ begin raise exception 'inner workings'; end $$;`, func(h *auth.Hooks) {
 		t.Errorf("%s\n%s", a.text, s.log)
 	}
 }
+
+func TestTheHookForSecondFactors(t *testing.T) {
+	s := startWithHooks(t, `
+create function public.proof(event jsonb) returns jsonb language plpgsql as $$
+begin
+  if event->>'factor_type' <> 'totp' or event->>'factor_id' is null or event->>'user_id' is null then
+    raise exception 'what is this? %', event;
+  end if;
+  if (event->>'valid')::bool then
+    return '{"decision":"continue"}';
+  end if;
+  return '{"decision":"reject","message":"enough"}';
+end $$;`, func(h *auth.Hooks) {
+		h.MFAVerificationAttempt = functionHook(t, hook.MFAVerificationAttempt, "proof")
+	}, nil)
+	u, f := s.protected()
+	if n := s.count("select count(*) from auth.sessions"); n != 1 {
+		t.Fatalf("%d sessions", n)
+	}
+	wrong := s.want(u.verify(f, u.challenge(f), "000000"), 403, "mfa_verification_rejected")
+	if wrong.str("msg") != "enough" {
+		t.Errorf("%s", wrong.text)
+	}
+	if n := s.count("select count(*) from auth.sessions"); n != 0 {
+		t.Errorf("%d sessions are left", n)
+	}
+}
+
+func TestAServerSignsOffTheTokensOfATransactionBehindIt(t *testing.T) {
+	server := newHookServer(t)
+	p := &post{}
+	s := startWithHooks(t, "", func(h *auth.Hooks) { h.CustomAccessToken = server.hook(hook.CustomAccessToken) }, func(o *auth.Options) {
+		*o = withLinks(*o, p)
+	})
+	server.answer(func(payload string) string {
+		// What the hook's server asks the API must not wait for the transaction that waits for the hook.
+		if n := s.count("select count(*) from auth.sessions where id = $1", answer{text: payload}.str("claims.session_id")); n != 1 {
+			t.Errorf("the session is not there")
+		}
+		return fmt.Sprintf(`{"claims":%s,"seen":true}}`, strings.TrimSuffix(object(t, payload, "claims"), "}"))
+	})
+	email := address()
+	s.want(s.say("/otp", `{"email":%q}`, email), 200, "")
+	session := s.want(s.verifyCode("email", email, p.last(t, auth.MailConfirmation, email).Token), 200, "")
+	if claims := tokenText(t, session.str("access_token")); claims.get("seen") != true {
+		t.Errorf("%s", claims.text)
+	}
+	server.answer(func(string) string { return `{"error":{"http_code":403,"message":"no"}}` })
+	s.want(s.say("/otp", `{"email":%q}`, email), 200, "")
+	s.want(s.verifyCode("email", email, p.last(t, auth.MailMagicLink, email).Token), 403, "unknown")
+	if n := s.count("select count(*) from auth.sessions"); n != 1 {
+		t.Errorf("%d sessions", n)
+	}
+}
+
+// withLinks makes accounts confirm their addresses by what goes to a post.
+func withLinks(o auth.Options, p *post) auth.Options {
+	links := linkOptions()
+	o.Autoconfirm, o.Links, o.Outbound = links.Autoconfirm, links.Links, p
+	return o
+}

@@ -394,3 +394,32 @@ end $$;`, func(h *auth.Hooks) {
 		t.Errorf("there are %d accounts", n)
 	}
 }
+
+func TestTheOwnerIsToldOfIdentitiesThatComeAndGo(t *testing.T) {
+	mails := &post{}
+	v := startWithOpenID(t, func(o *auth.Options) { o.Outbound, o.Notify = mails, auth.Notifications() })
+	v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":%q,"password":%q,"email_confirm":true}`, victim, goodPassword)), http.StatusOK, "")
+	v.openID.is(openIDUser, victim, true)
+	token := v.browser().session(openIDUser)
+	if m := mails.last(t, auth.MailIdentityLinked, victim); m.Provider != "keycloak" {
+		t.Errorf("the mail tells of %q", m.Provider)
+	}
+	u := v.call("GET", "/user", token, "")
+	for _, at := range []string{"identities.0", "identities.1"} {
+		if u.str(at+".provider") == "keycloak" {
+			v.want(v.call("DELETE", "/user/identities/"+u.str(at+".identity_id"), token, ""), http.StatusOK, "")
+		}
+	}
+	mails.last(t, auth.MailIdentityUnlinked, victim)
+}
+
+func TestASessionWithoutTheSecondFactorChangesNoIdentities(t *testing.T) {
+	v := startWithOpenID(t, func(o *auth.Options) { o.Autoconfirm = true })
+	signedUp := v.signUp(address())
+	token := signedUp.str("access_token")
+	v.db.Exec(t, `
+		insert into auth.mfa_factors (id, user_id, factor_type, status, created_at, updated_at)
+		select gen_random_uuid(), id, 'totp', 'verified', now(), now() from auth.users`)
+	v.want(v.call("GET", "/user/identities/authorize?provider=keycloak&skip_http_redirect=true", token, ""), http.StatusForbidden, "insufficient_aal")
+	v.want(v.call("DELETE", "/user/identities/"+signedUp.str("user.identities.0.identity_id"), token, ""), http.StatusForbidden, "insufficient_aal")
+}

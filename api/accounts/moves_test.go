@@ -1,6 +1,8 @@
 package accounts_test
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"net/url"
 	"strings"
@@ -54,6 +56,74 @@ func TestBothAddressesConfirmAChange(t *testing.T) {
 			s.want(s.signIn("old@example.com", goodPassword), 400, "invalid_credentials")
 			if told := p.last(t, auth.MailEmailChanged, "old@example.com"); told.Email != "new@example.com" || told.OldEmail != "old@example.com" {
 				t.Error("the old address is told of another change")
+			}
+		})
+	}
+}
+
+func TestAChangeEndsInACodeForTheAppThatAskedForIt(t *testing.T) {
+	const verifier = "a-verifier-of-forty-three-characters-or-more"
+	digest := sha256.Sum256([]byte(verifier))
+	s, p := mailing(t, linkOptions())
+	session := s.confirmed("old@example.com")
+	s.want(s.call("PUT", "/user", session.str("access_token"), fmt.Sprintf(`{"email":"new@example.com","code_challenge":%q,"code_challenge_method":"s256"}`,
+		base64.RawURLEncoding.EncodeToString(digest[:]))), 200, "")
+	m := p.last(t, auth.MailEmailChange, "old@example.com")
+	if _, query, fragment := s.led(s.follow(m.LinkNew)); query.Get("message") != auth.SingleConfirmation || fragment.Get("message") != auth.SingleConfirmation {
+		t.Errorf("the first link gives %v and %v", query, fragment)
+	}
+	_, query, fragment := s.led(s.follow(m.Link))
+	if query.Get("code") == "" || len(fragment) > 0 {
+		t.Fatalf("the second link gives %v and %v", query, fragment)
+	}
+	a := s.want(s.say("/token?grant_type=pkce", `{"auth_code":%q,"code_verifier":%q}`, query.Get("code"), verifier), 200, "")
+	if methods, _ := claimsOf(t, a.str("access_token"))["amr"].([]any); len(methods) != 1 || methods[0].(map[string]any)["method"] != "email_change" || a.str("user.email") != "new@example.com" {
+		t.Errorf("the session is %s", a.text)
+	}
+}
+
+// Whoever can still read what was sent before must not get in by it after the way in was changed.
+func TestAChangeMakesWhatWasSentBeforeItVoid(t *testing.T) {
+	o := linkOptions()
+	o.Links.OneSidedEmailChange = true
+	for name, change := range map[string]func(*server, *post, answer){
+		"a password": func(s *server, _ *post, session answer) {
+			s.want(s.call("PUT", "/user", session.str("access_token"), `{"password":"Another-pass-1"}`), 200, "")
+		},
+		"an address": func(s *server, p *post, session answer) {
+			s.want(s.call("PUT", "/user", session.str("access_token"), `{"email":"new@example.com"}`), 200, "")
+			s.want(s.verifyHash("email_change", p.last(t, auth.MailEmailChange, "new@example.com").TokenHash), 200, "")
+		},
+		"a number": func(s *server, p *post, session answer) {
+			s.want(s.call("PUT", "/user", session.str("access_token"), `{"phone":"4915111111111"}`), 200, "")
+			s.want(s.verifyText("phone_change", "4915111111111", p.text(t, "4915111111111").Code), 200, "")
+		},
+		"a password by an administrator": func(s *server, _ *post, session answer) {
+			s.want(s.admin("PUT", "/users/"+session.str("user.id"), `{"password":"Another-pass-1"}`), 200, "")
+		},
+		"an address by an administrator": func(s *server, _ *post, session answer) {
+			s.want(s.admin("PUT", "/users/"+session.str("user.id"), `{"email":"new@example.com"}`), 200, "")
+		},
+		"a number by an administrator": func(s *server, _ *post, session answer) {
+			s.want(s.admin("PUT", "/users/"+session.str("user.id"), `{"phone":"4915111111111"}`), 200, "")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, p := mailing(t, o)
+			session := s.confirmed("old@example.com")
+			s.want(s.say("/recover", `{"email":"old@example.com"}`), 200, "")
+			s.want(s.call("GET", "/reauthenticate", session.str("access_token"), ""), 200, "")
+			sent := p.last(t, auth.MailRecovery, "old@example.com")
+			change(s, p, session)
+			s.want(s.verifyHash("recovery", sent.TokenHash), 403, "otp_expired")
+			s.want(s.verifyCode("recovery", "old@example.com", sent.Token), 403, "otp_expired")
+			if n := s.count(`
+				select (select count(*) from auth.one_time_tokens) + (
+					select count(*)
+					from auth.users
+					where recovery_token <> '' or reauthentication_token <> '' or email_change_token_new <> '' or phone_change_token <> ''
+				)`); n != 0 {
+				t.Errorf("%d tokens are left", n)
 			}
 		})
 	}

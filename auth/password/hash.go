@@ -25,6 +25,22 @@ type Parameters struct {
 // Recommended are the costs of OWASP's password storage cheat sheet: 19 MiB, two passes, one lane.
 func Recommended() Parameters { return Parameters{MemoryKiB: 19456, Passes: 2, Lanes: 1} }
 
+// LeastMemoryKiB is the least memory with which so many passes are as strong as OWASP's password storage cheat sheet
+// asks for.
+func LeastMemoryKiB(passes uint32) uint32 {
+	switch passes {
+	case 0, 1:
+		return 47104
+	case 2:
+		return 19456
+	case 3:
+		return 12288
+	case 4:
+		return 9216
+	}
+	return 7168
+}
+
 const (
 	saltLength = 16
 	keyLength  = 32

@@ -80,7 +80,7 @@ func (p *Provider) verify(ctx context.Context, s *server, raw string, clients []
 	}
 	v := &verified{token: token, claims: claims{}}
 	var text json.RawMessage
-	if err := token.Claims(&text); err == nil {
+	if err = token.Claims(&text); err == nil {
 		decoder := json.NewDecoder(bytes.NewReader(text))
 		decoder.UseNumber()
 		err = decoder.Decode(&v.claims)

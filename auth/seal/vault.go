@@ -100,6 +100,16 @@ func (v *Vault) Open(ctx context.Context, text string, at Cell) (plain string, s
 	return plain, !known.ring.Current(text), nil
 }
 
+// Check tells whether the database's keys open with the master keys that are given; a database that has none yet is fine.
+func (v *Vault) Check(ctx context.Context) error {
+	masters, err := v.masters()
+	if err != nil {
+		return err
+	}
+	_, err = v.open(ctx, &pgx.Batch{}, masters)
+	return err
+}
+
 // renew reads the ring in the place of one that will not do. Of many who ask at once one reads.
 func (v *Vault) renew(ctx context.Context, old *knownRing) (*knownRing, error) {
 	select {

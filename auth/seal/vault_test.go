@@ -45,6 +45,9 @@ func TestTheDatabaseAloneDoesNotOpenWhatItKeeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	var unknown *UnknownKeyError
+	if err := NewVault(db.Pool, fixed(key())).Check(t.Context()); !errors.As(err, &unknown) {
+		t.Errorf("the check of another master key: %v", err)
+	}
 	if _, _, err := NewVault(db.Pool, fixed(key())).Open(t.Context(), text, place); !errors.As(err, &unknown) {
 		t.Errorf("another master key: %v", err)
 	}
@@ -56,6 +59,9 @@ func TestTheDatabaseAloneDoesNotOpenWhatItKeeps(t *testing.T) {
 func TestSecretsOfADumpAreReadAndAreStale(t *testing.T) {
 	db := storetest.New(t)
 	v := NewVault(db.Pool, fixed(key()))
+	if err := v.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
 	plain, stale, err := v.Open(t.Context(), "JBSWY3DPEHPK3PXP", place)
 	if err != nil || plain != "JBSWY3DPEHPK3PXP" || !stale {
 		t.Errorf("%q, %v, %v", plain, stale, err)

@@ -74,6 +74,9 @@ func (t *translator) insert(r *request) string {
 		}
 	}
 	text := "insert into " + t.table(r.rel)
+	if len(columns) == 0 && len(rows) > 1 { // default values stands for one row
+		return text + " (" + identifiers(r.rel.columns[:1]) + ") values " + strings.Repeat("(default), ", len(rows)-1) + "(default)"
+	}
 	if len(columns) == 0 {
 		text += " default values"
 	} else {

@@ -58,9 +58,10 @@ type Server struct {
 	// RootCAs believe its certificate.
 	RootCAs *x509.CertPool
 
-	options Options
-	server  *smtp.Server
-	done    chan struct{}
+	options  Options
+	server   *smtp.Server
+	listener net.Listener
+	done     chan struct{}
 
 	mu          sync.Mutex
 	received    []Received
@@ -105,6 +106,7 @@ func Start(t testing.TB, o Options) *Server {
 	case !o.Plain:
 		s.server.TLSConfig = config
 	}
+	s.listener = listener
 	go func() {
 		defer close(s.done)
 		_ = s.server.Serve(listener) // it gives an error when it is closed
@@ -120,7 +122,8 @@ func (silent) Println(...any)        {}
 
 // Stop ends the server and its connections. It can be called more than once.
 func (s *Server) Stop() {
-	_ = s.server.Close() // the second call has nothing to close
+	// The second call has nothing to close, and a server that has not begun to serve does not know its listener yet.
+	_, _ = s.server.Close(), s.listener.Close()
 	<-s.done
 }
 
