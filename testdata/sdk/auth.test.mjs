@@ -1,14 +1,18 @@
 // What the other files leave of the client library's accounts: visitors, sign-in at other servers, sessions on a
-// device, administration. The last test looks that no method of the library is tried by none of them.
+// device, administration. The last test looks that no method of the library is left out by all of them.
 import assert from 'node:assert/strict'
-import { readFileSync, readdirSync } from 'node:fs'
+import { generateKeyPairSync } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import Provider from 'oidc-provider'
+import { doNotApply, exported, haveWalked, named, walks } from './methods.mjs'
 import { start } from './server.mjs'
 
 const password = 'correct horse battery'
 const app = 'https://app.example/in'
+// That of an identity provider whose key nobody has.
+const certificate = 'MIIBGTCBwaADAgECAgEBMAoGCCqGSM49BAMCMBYxFDASBgNVBAMTC2lkcC5leGFtcGxlMCAXDTIwMDEwMTAwMDAwMFoYDzIxMjAwMTAxMDAwMDAwWjAWMRQwEgYDVQQDEwtpZHAuZXhhbXBsZTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABHNHTV+s/UQtMsTytYZzuae23rIXaGmA8udQrvKP75N1zi9bIL+cYhM9KJ1klXxGnvZu2NxPiX3TXL+K2wamO6gwCgYIKoZIzj0EAwIDRwAwRAIgOM5RKGjHuN46vOgWTx4EghIgMxbPvK9UpaYp6QF+xc0CIEAhAAVsDCmPpPfHen4aUFNDyef2cAsZjNwxX0dODL9p'
 let basalt, service, server, issuer
 
 function good({ data, error }) {
@@ -34,7 +38,8 @@ async function startProvider() {
 
 before(async () => {
   // The server has to know the provider, and the provider where the server leads people back to.
-  basalt = await start('--limits', 'off', '--anonymous-sign-ins', '--manual-linking', '--redirect-urls', app, '--outgoing-allow', '127.0.0.0/8')
+  basalt = await start('--limits', 'off', '--anonymous-sign-ins', '--manual-linking', '--redirect-urls', app, '--outgoing-allow', '127.0.0.0/8',
+    '--saml-private-key', generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs1', format: 'pem' }))
   const provider = await startProvider()
   server.on('request', provider.callback())
   service = basalt.client(basalt.keys.SERVICE_ROLE_KEY)
@@ -133,9 +138,29 @@ test('an identity is linked and unlinked, the last one is not', async () => {
   assert.equal((await client.auth.unlinkIdentity(last)).error.code, 'single_identity_not_deletable')
 })
 
-test('single sign-on of an organisation that is not there is refused', async () => {
-  const { error } = await basalt.client().auth.signInWithSSO({ domain: 'nowhere.example' })
-  assert.ok(error.status >= 400 && error.status < 500, error)
+test('signInWithSSO leads to the identity provider of an organisation', async () => {
+  const where = 'https://idp.example/sso'
+  const answer = await fetch(`${basalt.url}/auth/v1/admin/sso/providers`, {
+    method: 'POST',
+    headers: { apikey: basalt.keys.SERVICE_ROLE_KEY, Authorization: `Bearer ${basalt.keys.SERVICE_ROLE_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      type: 'saml', domains: ['house.example'],
+      metadata_xml: `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://idp.example">
+        <IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
+        <KeyDescriptor use="signing"><KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>${certificate}</X509Certificate></X509Data></KeyInfo></KeyDescriptor>
+        <SingleSignOnService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" Location="${where}"/>
+        </IDPSSODescriptor></EntityDescriptor>`,
+    }),
+  })
+  const provider = await answer.json()
+  assert.equal(answer.status, 201, JSON.stringify(provider))
+  const { auth } = basalt.client()
+  for (const asked of [{ domain: 'house.example' }, { providerId: provider.id }]) {
+    const to = new URL(good(await auth.signInWithSSO({ ...asked, options: { redirectTo: app } })).url)
+    assert.equal(to.origin + to.pathname, where)
+    assert.ok(to.searchParams.get('SAMLRequest'))
+  }
+  assert.equal((await auth.signInWithSSO({ domain: 'nowhere.example' })).error.code, 'sso_provider_not_found')
 })
 
 test('a device hears of its session, keeps it fresh and gives it up', async () => {
@@ -196,31 +221,20 @@ test('an administrator keeps other servers', async () => {
   assert.ok((await customProviders.getProvider('custom:second')).error)
 })
 
-test('no method of the library was left out', async () => {
-  const not = {
-    signInWithWeb3: 'Web3 is not offered', signInWithEthereum: 'Web3 is not offered', signInWithSolana: 'Web3 is not offered',
-    fetch: 'internal', logger: 'internal', fetchJwk: 'internal, of getClaims', isThrowOnErrorEnabled: 'internal',
-    startRegistration: 'part of registerPasskey', verifyRegistration: 'part of registerPasskey',
-    startAuthentication: 'part of signInWithPasskey', verifyAuthentication: 'part of signInWithPasskey',
-    linkIdentityOAuth: 'internal, of linkIdentity', linkIdentityIdToken: 'internal, of linkIdentity', client: 'internal',
+test('the library refuses by throwing where the app asks for that', async () => {
+  const client = basalt.client(undefined, { throwOnError: true })
+  assert.equal(client.auth.isThrowOnErrorEnabled(), true)
+  await assert.rejects(client.auth.signInWithPassword({ email: 'nobody@example.com', password }), { name: 'AuthApiError', code: 'invalid_credentials', status: 400 })
+})
+
+test('the methods that this file is to walk were walked', () => haveWalked(import.meta.filename))
+
+test('no method of the library was left out', () => {
+  const there = exported(basalt.client().auth)
+  const walkedOrNot = new Set([...Object.keys(walks).flatMap(named), ...Object.keys(doNotApply)])
+  assert.deepEqual(there.filter((method) => !walkedOrNot.has(method)), [], 'is neither walked nor listed as one that does not apply')
+  assert.deepEqual([...walkedOrNot].filter((method) => !there.includes(method)), [], 'is not a method of the library')
+  for (const file of Object.keys(walks)) {
+    assert.match(readFileSync(new URL(file, import.meta.url), 'utf8'), /haveWalked\(import\.meta\.filename\)/, file)
   }
-  const here = new URL('.', import.meta.url)
-  const text = readdirSync(here).filter((name) => name.endsWith('.test.mjs')).map((name) => readFileSync(new URL(name, here), 'utf8')).join('\n')
-  const { auth } = basalt.client()
-  const missing = []
-  const look = (thing, path) => {
-    const names = new Set()
-    for (let level = thing; level && level !== Object.prototype; level = Object.getPrototypeOf(level)) Object.getOwnPropertyNames(level).forEach((name) => names.add(name))
-    for (const name of names) {
-      if (name.startsWith('_') || name === 'constructor' || name in not) continue
-      if (typeof thing[name] === 'function' && !new RegExp(`\\b${name}(\\?\\.)?\\(`).test(text)) missing.push(`${path}.${name}`)
-    }
-  }
-  for (const [thing, path] of [[auth, 'auth'], [auth.mfa, 'mfa'], [auth.mfa.webauthn, 'mfa.webauthn'], [auth.mfa.recoveryCodes, 'mfa.recoveryCodes'],
-    [auth.oauth, 'oauth'], [auth.passkey, 'passkey'], [auth.admin, 'admin'], [auth.admin.mfa, 'admin.mfa'], [auth.admin.oauth, 'admin.oauth'],
-    [auth.admin.passkey, 'admin.passkey'], [auth.admin.customProviders, 'admin.customProviders']]) {
-    assert.ok(thing, path)
-    look(thing, path)
-  }
-  assert.deepEqual(missing, [])
 })
