@@ -1,15 +1,3 @@
-// Package password keeps, checks and judges passwords.
-//
-// New hashes are Argon2id with OWASP's 19 MiB, two passes and one lane, made by golang.org/x/crypto. A sign-in is that
-// hash and little else, so what could make it faster without weaker parameters was measured, on two processors: a
-// second lane gains nothing (23.9 ms to 23.4) once as many people sign in as there are processors; the allocation of
-// its 19 MiB, 23 allocations in all, does not show beside it, as the collector gives the same pages to the next hash.
-// The gate admits one hash for each processor, which keeps the full rate of the bare library (15.1 ms a hash to 15.5
-// with all processors at it) and leaves memory at so many times 19 MiB. The process runs twice as many threads as
-// there are processors, so that requests between hashes are not kept waiting by Go's scheduler.
-//
-// Passwords are hashed in Unicode's NFKC form and whole, however long. Hashes of other systems (bcrypt, Firebase's
-// scrypt, PBKDF2, argon2i) are checked as they were made, over the bytes that came, and made anew at the next sign-in.
 package password
 
 import (
