@@ -1,4 +1,3 @@
-// Package password keeps, checks and judges passwords.
 package password
 
 import (
