@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -51,6 +52,7 @@ func TestAnswersDoNotTellWhoHasAnAccount(t *testing.T) {
 		{"sign-in", "/auth/v1/token?grant_type=password", `{"email":%q,"password":"not the pass phrase"}`},
 		{"recovery", "/auth/v1/recover", `{"email":%q}`},
 		{"recovery that leads elsewhere", "/auth/v1/recover?redirect_to=https%%3A%%2F%%2Fevil.example", `{"email":%q}`},
+		{"a recovery for an app", "/auth/v1/recover", `{"email":%q,"code_challenge":"` + strings.Repeat("a", 43) + `","code_challenge_method":"s256"}`},
 		{"a code for who has an account", "/auth/v1/resend", `{"type":"signup","email":%q}`},
 		{"a code that is wrong", "/auth/v1/verify", `{"type":"email","token":"000000","email":%q}`},
 	} {
