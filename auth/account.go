@@ -12,7 +12,7 @@ import (
 
 const (
 	// Whoever holds an older session must not outlive the password that was changed.
-	endOtherSessions = `
+	endOtherSessions = endCodes + `
 delete from auth.sessions
 where user_id = $1
 and id <> $2`

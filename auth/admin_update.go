@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-const endAllSessions = `
+const endAllSessions = endCodes + `
 delete from auth.sessions
 where user_id = $1`
 

@@ -27,7 +27,8 @@ type change struct {
 
 const (
 	// changeUser is one update, because the project's own triggers run at each. An account without any credential
-	// becomes a lasting one by an address. $12 tells whether links that were sent are to be void, $14 are the providers by
+	// becomes a lasting one by an address. With a new password an address that waits is given up: whoever has learned the
+	// old one may have asked for it, and anybody can have its messages sent again. $12 tells whether links that were sent are to be void, $14 are the providers by
 	// which the account comes to be known.
 	changeUser = `
 update auth.users
@@ -35,14 +36,14 @@ set aud = coalesce($2, aud),
     role = coalesce($3, role),
     encrypted_password = coalesce($4, encrypted_password),
     email = coalesce($5, email),
-    email_change = case when $5 is null then email_change else '' end,
+    email_change = case when $4 is null and $5 is null then email_change else '' end,
     email_confirmed_at = case
         when $5 is null then case when $6 then coalesce(email_confirmed_at, $13) else email_confirmed_at end
         when $6 then $13
     end,
-    email_change_confirm_status = case when $5 is null then email_change_confirm_status else 0 end,
+    email_change_confirm_status = case when $4 is null and $5 is null then email_change_confirm_status else 0 end,
     phone = coalesce($17, phone),
-    phone_change = case when $17 is null then phone_change else '' end,
+    phone_change = case when $4 is null and $17 is null then phone_change else '' end,
     phone_confirmed_at = case
         when $17 is null then case when $18 then coalesce(phone_confirmed_at, $13) else phone_confirmed_at end
         when $18 then $13

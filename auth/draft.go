@@ -77,6 +77,7 @@ type draft struct {
 	id          uuid.UUID
 	email       *string
 	phone       *string
+	secret      Secret
 	hash        *string
 	confirmedAt *time.Time
 	signedInAt  *time.Time

@@ -19,8 +19,9 @@ for update`
 
 	// raiseSession ends a WITH whose step `proved` gives the id of the factor that was proved: it raises the session
 	// to aal2 and gives it a new refresh token, since those from before must not lead to more than they did. The account's
-	// sessions without a factor end, and its factors of the same kind that were never proved go. A flow's own parameters
-	// begin at $7.
+	// sessions without a factor end, and its factors of the same kind that were never proved go. Once an account has a proved
+	// factor, a new one is proved at aal2 only: whoever knew the password before may have enrolled one and waited. A
+	// flow's own parameters begin at $7.
 	raiseSession = `
 raised as (
     update auth.sessions s
@@ -28,12 +29,23 @@ raised as (
         factor_id = proved.id,
         updated_at = $3
     from proved
+    join auth.mfa_factors f on f.id = proved.id
     join auth.users u on u.id = $2
     where s.id = $1
     and s.user_id = u.id
     and (s.not_after is null or s.not_after > $3)
     and u.deleted_at is null
     and (u.banned_until is null or u.banned_until <= $3)
+    and (
+        f.status = 'verified'
+        or s.aal > 'aal1'
+        or not exists (
+            select
+            from auth.mfa_factors other
+            where other.user_id = u.id
+            and other.status = 'verified'
+        )
+    )
     returning s.id, s.factor_id
 ),
 verified as (

@@ -194,6 +194,8 @@ func (s *Service) readProof(ctx context.Context, caller Caller, p *Principal, id
 		return nil, factorNotFound()
 	case f.Type == FactorRecoveryCode:
 		return nil, usesNoChallenge()
+	case f.Status != statusVerified && l.level == lowestLevel && l.user.hasVerifiedFactor():
+		return nil, deny(CodeInsufficientAAL, "AAL2 required to verify a new factor")
 	}
 	out.user, out.factor = l.user, f
 	if refusal := s.factorAllowed(f.Type, "verify"); refusal != nil {

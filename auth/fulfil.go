@@ -7,14 +7,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// confirmAddress notes that the user of an account has the address that a token was sent to. A token of a sign-in, which
-// whoever chose the account's password did not ask for, takes a password away that nobody had confirmed. With the
-// first confirmation of an address all other tokens are void.
+// confirmAddress notes that the user of an account has the address that a token was sent to. With the first confirmation
+// of an address all other tokens are void.
 const confirmAddress = `
 with before as (
     select
         id,
-        email_confirmed_at is null and phone_confirmed_at is null as unproved,
         case when email = $2 then email_confirmed_at else phone_confirmed_at end is null as fresh
     from auth.users
     where id = $1
@@ -23,7 +21,6 @@ proved as (
     update auth.users u
     set email_confirmed_at = case when u.email = $2 then coalesce(u.email_confirmed_at, $3) else u.email_confirmed_at end,
         phone_confirmed_at = case when u.phone = $2 then coalesce(u.phone_confirmed_at, $3) else u.phone_confirmed_at end,
-        encrypted_password = case when before.unproved and $4 = 'recovery_token' then null else u.encrypted_password end,
         raw_user_meta_data = coalesce(u.raw_user_meta_data, '{}') || case when before.fresh then $5::jsonb else '{}' end,
         is_anonymous = false,
         confirmation_token = case when before.fresh or $4 = 'confirmation_token' then '' else u.confirmation_token end,
@@ -61,8 +58,13 @@ func (s *Service) fulfil(ctx context.Context, tx pgx.Tx, t usedToken) (bool, err
 	if isPhone(t.address) {
 		known, provider = `{"phone_verified": true}`, "phone"
 	}
-	_, err := tx.Exec(ctx, confirmAddress, t.user, t.address, now(), string(t.kind), known, provider)
-	return true, saveFailed("Database error updating user", err)
+	batch := &pgx.Batch{}
+	if t.kind == tokenRecovery {
+		// A sign-in is not what whoever made the account has asked for.
+		queueForsake(batch, t.user)
+	}
+	batch.Queue(confirmAddress, t.user, t.address, now(), string(t.kind), known, provider)
+	return true, saveFailed("Database error updating user", tx.SendBatch(ctx, batch).Close())
 }
 
 // changeTo writes the new address of an account in a transaction that has locked it.

@@ -156,6 +156,16 @@ func (s *Service) linkTo(ctx context.Context, user *User, email string, in LinkR
 		if user.EmailConfirmedAt != nil {
 			return nil, emailExists()
 		}
+		forsaken := in.Type == "invite"
+		if !forsaken {
+			var err error
+			if forsaken, err = s.strange(ctx, user, in.Password); err != nil {
+				return nil, err
+			}
+		}
+		if forsaken {
+			queueForsake(batch, user.ID)
+		}
 		if in.Type == "signup" && len(data) > 0 {
 			if data.merged(user.UserMetadata) > maxUserMetadata {
 				return nil, tooLarge("user_metadata", maxUserMetadata)

@@ -16,7 +16,8 @@ type Invite struct {
 	RedirectTo string
 }
 
-// Invite makes an account without a password and mails its user a link to it.
+// Invite makes an account without a password and mails its user a link to it. One that somebody has made already and
+// nobody has confirmed loses what it was made with.
 func (s *Service) Invite(ctx context.Context, caller Caller, in Invite) (*User, error) {
 	u, err := s.invite(ctx, caller, in)
 	id := uuid.Nil
@@ -48,7 +49,7 @@ func (s *Service) invite(ctx context.Context, caller Caller, in Invite) (*User, 
 		case existing != nil && existing.EmailConfirmedAt != nil:
 			return nil, emailExists()
 		case existing != nil:
-			m.to = existing
+			m.to, m.forsake = existing, true
 			if err := s.sendMessage(ctx, m, tokenConfirmation, email); err != nil {
 				return nil, err
 			}

@@ -64,6 +64,8 @@ type message struct {
 	back    wayBack
 	// channel is how a code is texted.
 	channel string
+	// forsake is set when the account that it goes to is to lose what it was made with.
+	forsake bool
 }
 
 // queueMessage adds a message to the batch that writes its token, and the beginning of the flow that its link ends.

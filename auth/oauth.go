@@ -113,7 +113,8 @@ func (s *Service) Authorize(ctx context.Context, caller Caller, in Authorize) (*
 		return nil, tooOften(refusal)
 	}
 	f := flow{
-		id: uuid.New(), challenge: challenge, provider: p.Name(), method: MethodOAuth, redirect: in.RedirectTo, linkTo: linkTo,
+		id: uuid.New(), challenge: challenge, provider: p.Name(), method: MethodOAuth, redirect: in.RedirectTo,
+		linkTo: linkTo, user: linkTo,
 	}
 	state := s.oauthStateOf(f.id)
 	address, err := p.AuthorizationURL(ctx, provider.Request{
@@ -282,8 +283,12 @@ func (s *Service) enter(
 		to.out.Code, _, err = issueCode(ctx, tx, to.flow, user)
 		return user, err
 	}
-	if _, err := tx.Exec(ctx, endFlow, to.flow); err != nil {
+	ended, err := tx.Exec(ctx, endFlow, to.flow)
+	switch {
+	case err != nil:
 		return user, err
+	case to.linkTo != uuid.Nil && to.flow != uuid.Nil && ended.RowsAffected() == 0:
+		return user, flowNotFound() // the session that began it has ended meanwhile
 	}
 	if to.unproved {
 		if to.mail {

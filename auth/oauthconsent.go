@@ -86,9 +86,19 @@ type Question struct {
 	Answer string
 }
 
-// ReadAuthorization shows a user what a client asks for. What they have consented to before is granted at once.
+// mayConsent tells whether a session is good enough to let its user in somewhere else: who knows the password alone must
+// not get there past the second factor.
+func mayConsent(u *User, level string) *Error {
+	if level == lowestLevel && u.hasVerifiedFactor() {
+		return deny(CodeInsufficientAAL, "AAL2 session is required to authorize clients when MFA is enabled")
+	}
+	return nil
+}
+
+// ReadAuthorization shows a user what a client asks for. What they have consented to before is granted at once, to a
+// session that may consent.
 func (s *Service) ReadAuthorization(ctx context.Context, caller Caller, p *Principal, id string) (*Question, error) {
-	u, err := s.User(ctx, p)
+	u, level, err := s.userOf(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +116,7 @@ func (s *Service) ReadAuthorization(ctx context.Context, caller Caller, p *Princ
 		return nil, err
 	case !pending:
 		return nil, refuse(CodeValidationFailed, "authorization request cannot be processed")
-	case granted:
+	case granted && mayConsent(u, level) == nil:
 		a.Answer, err = s.decide(ctx, caller, p, id, consentDecision{approve: true, known: true})
 	}
 	return a, err
@@ -118,8 +128,12 @@ func authorizationNotFound() *Error {
 
 // DecideAuthorization takes a user's consent, or its refusal, and gives where to lead their browser with the answer.
 func (s *Service) DecideAuthorization(ctx context.Context, caller Caller, p *Principal, id string, approve bool) (string, error) {
-	if _, err := s.User(ctx, p); err != nil {
+	u, level, err := s.userOf(ctx, p)
+	if err != nil {
 		return "", err
+	}
+	if refusal := mayConsent(u, level); refusal != nil && approve {
+		return "", refusal
 	}
 	return s.decide(ctx, caller, p, id, consentDecision{approve: approve})
 }

@@ -130,13 +130,13 @@ func (s *Service) addressee(ctx context.Context, caller Caller, kind tokenKind, 
 	return user, s.spend(ctx, caller, address)
 }
 
-// sendKnown sends a link or code to an account that there is. A new account that has no password yet is confirmed by it
-// as by its first one. Where there is a password that nobody has confirmed, whoever chose it need not be who reads the
-// mail: it is a sign-in, which drops the password.
+// sendKnown sends a link or code to an account that there is. A new account that has nothing but its address yet is
+// confirmed by it as by its first one. Where there is a password or an identity that nobody has confirmed, whoever chose
+// it need not be who reads the mail: it is a sign-in, which drops them.
 func (s *Service) sendKnown(ctx context.Context, user *User, address, channel string, back wayBack) error {
 	m := message{to: user, kind: MailMagicLink, purpose: VerifyMagicLink, back: back, channel: channel}
 	kind := tokenRecovery
-	if !isPhone(address) && user.EmailConfirmedAt == nil && user.passwordHash == "" && !s.options.Autoconfirm {
+	if !isPhone(address) && user.EmailConfirmedAt == nil && user.bare() && !s.options.Autoconfirm {
 		m.kind, m.purpose, kind = MailConfirmation, VerifySignUp, tokenConfirmation
 	}
 	return s.sendMessage(ctx, m, kind, address)
@@ -150,6 +150,9 @@ func (s *Service) sendMessage(ctx context.Context, m message, kind tokenKind, ad
 		return err
 	}
 	batch := &pgx.Batch{}
+	if m.forsake {
+		queueForsake(batch, m.to.ID)
+	}
 	queueTokens(batch, m.to.ID, at, pending{}, m.kind == MailInvite, m.token)
 	if err := s.queueMessage(batch, m, at); err != nil {
 		return err

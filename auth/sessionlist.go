@@ -39,7 +39,7 @@ and (` + sessionEnd + `) is null
 order by s.created_at desc, s.id desc
 limit $2`
 
-	endOneSession = `
+	endOneSession = endLinkings + `
 delete from auth.sessions
 where user_id = $1
 and id = $2`

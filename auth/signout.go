@@ -17,9 +17,33 @@ const (
 	ScopeOthers Scope = "others"
 )
 
+const (
+	// endLinkings begins the end of sessions: an identity whose linking one of them has begun is not added any more, or
+	// whoever was thrown out could finish it and be in again. Who goes on begins anew.
+	endLinkings = `
+with linkings as (
+    delete from auth.flow_state
+    where user_id = $1
+    and linking_target_id is not null
+)`
+
+	// endCodes begins the end of all sessions of an account that must not outlive what it is entered by: nor must
+	// the codes that stand for sessions yet to be opened.
+	endCodes = `
+with flows as (
+    delete from auth.flow_state
+    where user_id = $1
+),
+codes as (
+    delete from auth.oauth_authorizations
+    where user_id = $1
+    and status = 'approved'
+)`
+)
+
 // endSessions deletes the sessions that a scope names, as long as the session that asks is
 // alive: a token that outlived its session ends nobody's.
-const endSessions = `
+const endSessions = endLinkings + `
 delete from auth.sessions
 where user_id = $1
 and case $3

@@ -93,7 +93,7 @@ func (s *Service) signUp(ctx context.Context, caller Caller, in SignUp) (*Signed
 	if err != nil {
 		return nil, err
 	}
-	d.hash = &hash
+	d.secret, d.hash = in.Password, &hash
 	if err := s.beforeUserCreated(ctx, caller, d.preview(now())); err != nil {
 		return nil, err
 	}
@@ -279,8 +279,8 @@ func (s *Service) taken(ctx context.Context, d draft) error {
 }
 
 // remind answers a sign-up for an address that has an account already. An account that
-// waits for its confirmation gets a new mail and is otherwise left as it is: who asks now
-// need not be who asked first.
+// waits for its confirmation gets a new mail. Who asks now need not be who asked first, and
+// either may be its owner: when they chose other credentials, it keeps nobody's.
 func (s *Service) remind(ctx context.Context, caller Caller, d draft, m message, at time.Time) (*User, error) {
 	var existing *User
 	batch := &pgx.Batch{}
@@ -301,7 +301,11 @@ func (s *Service) remind(ctx context.Context, caller Caller, d draft, m message,
 	if existing.hasConfirmed(d.address()) || verdict.Refused() != nil {
 		return invented(d, at), nil
 	}
-	m.to = existing
+	stranger, err := s.strange(ctx, existing, d.secret)
+	if err != nil {
+		return nil, err
+	}
+	m.to, m.forsake = existing, stranger
 	if err := s.sendMessage(ctx, m, tokenConfirmation, d.address()); err != nil {
 		return nil, err
 	}

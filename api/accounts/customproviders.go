@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
@@ -176,8 +178,8 @@ func (f *face) deleteCustomProvider(c echo.Context) error {
 // identifier is the provider's name in the path, whose colon clients write as %3A.
 func identifier(c echo.Context) string {
 	name, err := url.PathUnescape(c.Param("identifier"))
-	if err != nil {
-		return ""
+	if err != nil || !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
+		return "" // which is nobody's
 	}
 	return name
 }

@@ -110,3 +110,12 @@ func TestACustomProviderIsReachedAtPublicAddressesAlone(t *testing.T) {
 		t.Errorf("it is answered %d %s", a.status, a.text)
 	}
 }
+
+func TestAnIdentifierThatIsNoTextNamesNoProvider(t *testing.T) {
+	s := start(t, options())
+	for _, name := range []string{"%00", "%2500", "custom:a%00", "%ff", "%ED%A0%80"} {
+		for method, body := range map[string]string{"GET": "", "PUT": `{}`, "DELETE": ""} {
+			s.want(s.admin(method, "/custom-providers/"+name, body), 404, "custom_provider_not_found")
+		}
+	}
+}

@@ -150,6 +150,50 @@ func TestAnAuthenticatorIsASecondFactor(t *testing.T) {
 	later.want(later.do("DELETE", "/factors/"+k.id, ""), 200, "")
 }
 
+// Whoever knew the password before its owner had a second factor may have enrolled one of another kind and waited.
+func TestAFactorThatWaitedIsNoWayPastTheProvedOne(t *testing.T) {
+	s := start(t, passkeyOptions())
+	u := s.newFactorUser()
+	thief := u.again(s)
+	waiting := thief.enrollKey("waiting")
+	app := u.enroll("phone app")
+	u.prove(app)
+
+	waiting.factorUser = u.again(s)
+	s.want(waiting.answerTo(waiting.ask("create")), 403, "insufficient_aal")
+	if level := waiting.claims().str("aal"); level != "aal1" {
+		t.Errorf("the session stands at %s", level)
+	}
+	waiting.factorUser = u
+	u.adopt(waiting.answerTo(waiting.ask("create")))
+}
+
+// A session that looks at its account before the owner proves a factor and answers after that is too late.
+func TestTwoFirstFactorsAtOnceAreNotBothProvedAtAAL1(t *testing.T) {
+	s := start(t, passkeyOptions())
+	u := s.newFactorUser()
+	app := u.enroll("phone app")
+	keys := []*keyFactor{u.again(s).enrollKey("a"), u.again(s).enrollKey("b")}
+	answers := make([]answer, 3)
+	challenge, code := u.challenge(app), u.code(app, 0)
+	asked := []answer{keys[0].ask("create"), keys[1].ask("create")}
+	var all sync.WaitGroup
+	for i, k := range keys {
+		all.Go(func() { answers[i] = k.answerTo(asked[i]) })
+	}
+	all.Go(func() { answers[2] = u.verify(app, challenge, code) })
+	all.Wait()
+	proved := 0
+	for _, a := range answers {
+		if a.status == 200 {
+			proved++
+		}
+	}
+	if n := s.count(`select count(*) from auth.mfa_factors where status = 'verified'`); proved != 1 || n != 1 {
+		t.Errorf("%d sessions are raised, %d factors are proved", proved, n)
+	}
+}
+
 func TestAnAuthenticatorsAnswerIsGoodOnce(t *testing.T) {
 	s := start(t, passkeyOptions())
 	second := startOver(t, s.db, passkeyOptions())

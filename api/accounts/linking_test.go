@@ -286,6 +286,46 @@ func TestAnIdentityIsLinkedWhenTheAppThatAskedBringsTheCode(t *testing.T) {
 	v.refusal(follow(), auth.CodeIdentityAlreadyExists)
 }
 
+// Whoever had a session for a while must not finish with it what they began, after they were thrown out.
+func TestALinkingEndsWithTheSessions(t *testing.T) {
+	for name, end := range map[string]func(v *visitors, user, token string){
+		"by a new password": func(v *visitors, _, token string) {
+			v.want(v.call("PUT", "/user", token, `{"password":"Another-pass-1"}`), http.StatusOK, "")
+		},
+		"by an administrator's new password": func(v *visitors, user, _ string) {
+			v.want(v.admin("PUT", "/users/"+user, `{"password":"Another-pass-1"}`), http.StatusOK, "")
+		},
+		"by a sign-out": func(v *visitors, _, token string) {
+			v.want(v.call("POST", "/logout?scope=others", token, ""), http.StatusNoContent, "")
+		},
+		"by an administrator": func(v *visitors, user, _ string) {
+			v.want(v.admin("DELETE", "/users/"+user+"/sessions", ""), http.StatusNoContent, "")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := startWithOpenID(t, nil)
+			u := v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":"own@example.com","password":%q,"email_confirm":true}`, goodPassword)), http.StatusOK, "")
+			token := v.signIn("own@example.com", goodPassword).str("access_token")
+			stolen := v.signIn("own@example.com", goodPassword).str("access_token")
+			v.openID.is("thief", "thief@example.com", true)
+			b := v.browser()
+			begin := func(query string) string {
+				a := v.want(v.call("GET", "/user/identities/authorize?provider=keycloak&skip_http_redirect=true"+query, stolen, ""), http.StatusOK, "")
+				return b.consent(a.str("url"), "thief")
+			}
+			plain, app, brought := begin(""), begin("&"+challenge()), b.arrive(begin("&"+challenge())).Query().Get("code")
+			end(v, u.str("id"), token)
+			v.refusal(b.arrive(plain), auth.CodeBadOAuthState)
+			v.refusal(b.arrive(app), auth.CodeBadOAuthState)
+			v.want(v.call("POST", "/token?grant_type=pkce", "", fmt.Sprintf(`{"auth_code":%q,"code_verifier":%q}`, brought, verifier)),
+				http.StatusNotFound, "flow_state_not_found")
+			if n := v.count(`select count(*) from auth.identities where provider = 'keycloak'`); n != 0 {
+				t.Errorf("%d identities are linked", n)
+			}
+		})
+	}
+}
+
 func TestAnIdentityOfSomebodyElseIsNotLinked(t *testing.T) {
 	v := startWithOpenID(t, nil)
 	v.openID.is(openIDUser, victim, true)

@@ -129,6 +129,39 @@ func TestAChangeMakesWhatWasSentBeforeItVoid(t *testing.T) {
 	}
 }
 
+// Whoever had a session for a while may have asked for another address. Anybody can have its messages sent again.
+func TestANewPasswordGivesUpAddressesThatWait(t *testing.T) {
+	o := linkOptions()
+	o.Links.OneSidedEmailChange = true
+	for name, change := range map[string]func(*server, answer){
+		"by the user": func(s *server, session answer) {
+			s.want(s.call("PUT", "/user", session.str("access_token"), `{"password":"Another-pass-1"}`), 200, "")
+		},
+		"by an administrator": func(s *server, session answer) {
+			s.want(s.admin("PUT", "/users/"+session.str("user.id"), `{"password":"Another-pass-1"}`), 200, "")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, p := mailing(t, o)
+			s.want(s.admin("POST", "/users", fmt.Sprintf(`{"email":"old@example.com","phone":"4915111111111","password":%q,"email_confirm":true,"phone_confirm":true}`, goodPassword)), 200, "")
+			session := s.want(s.signIn("old@example.com", goodPassword), 200, "")
+			s.want(s.call("PUT", "/user", session.str("access_token"), `{"email":"thief@example.com","phone":"4915122222222"}`), 200, "")
+			change(s, session)
+			sent := p.sent()
+			for _, address := range []string{"old@example.com", "thief@example.com"} {
+				s.want(s.say("/resend", `{"type":"email_change","email":%q}`, address), 200, "")
+			}
+			for _, number := range []string{"4915111111111", "4915122222222"} {
+				s.want(s.say("/resend", `{"type":"phone_change","phone":%q}`, number), 200, "")
+			}
+			u := s.want(s.admin("GET", "/users/"+session.str("user.id"), ""), 200, "")
+			if u.get("new_email") != nil || u.get("new_phone") != nil || s.count(`select count(*) from auth.one_time_tokens`) != 0 {
+				t.Errorf("after %d messages the user is %s", p.sent()-sent, u.text)
+			}
+		})
+	}
+}
+
 func TestUsersAreToldOfWhatChangesTheirWayIn(t *testing.T) {
 	o := linkOptions()
 	o.Autoconfirm, o.Links.PhoneAutoconfirm, o.Notify = true, true, auth.Notifications()

@@ -127,3 +127,29 @@ func TestAUserDecidesOnce(t *testing.T) {
 		t.Error("the code is not kept as its hash")
 	}
 }
+
+// Who knows the password alone gets in nowhere else by this server either.
+func TestASessionWithoutTheSecondFactorLetsNobodyInElsewhere(t *testing.T) {
+	s := startOAuth(t, "ES256", nil)
+	p := s.party(t, "", "email")
+	u, f := s.protected()
+	id := p.ask(t, "first", oauth2.GenerateVerifier())
+	s.want(u.do("GET", "/oauth/authorizations/"+id, ""), http.StatusOK, "")
+	p.approve(t, u.access, id, "first")
+
+	weak := u.again(s)
+	id = p.ask(t, "second", oauth2.GenerateVerifier())
+	a := s.want(weak.do("GET", "/oauth/authorizations/"+id, ""), http.StatusOK, "")
+	if a.get("redirect_url") != nil || a.str("authorization_id") != id {
+		t.Errorf("what was granted before is granted again: %s", a.text)
+	}
+	s.want(weak.do("POST", "/oauth/authorizations/"+id+"/consent", `{"action":"approve"}`), http.StatusForbidden, "insufficient_aal")
+	weak.prove(f)
+	a = s.want(weak.do("GET", "/oauth/authorizations/"+id, ""), http.StatusOK, "")
+	codeOf(t, a.str("redirect_url"), "second")
+
+	weak = u.again(s)
+	id = p.ask(t, "third", oauth2.GenerateVerifier())
+	s.want(weak.do("GET", "/oauth/authorizations/"+id, ""), http.StatusOK, "")
+	s.want(weak.do("POST", "/oauth/authorizations/"+id+"/consent", `{"action":"deny"}`), http.StatusOK, "")
+}

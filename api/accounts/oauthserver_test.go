@@ -328,7 +328,11 @@ func TestATokenOfAClientDoesNotStandForItsUser(t *testing.T) {
 	if a := s.form(body); a.status != 400 || a.str("error") != "invalid_grant" {
 		t.Errorf("%d %s", a.status, a.text)
 	}
-	s.want(s.call("POST", "/logout?scope=local", held.AccessToken, ""), 204, "")
-	s.want(s.call("GET", "/user", held.AccessToken, ""), 403, "session_not_found")
-	s.want(s.call("GET", "/user", user.str("access_token"), ""), 200, "")
+	s.want(s.call("POST", "/logout?scope=others", held.AccessToken, ""), 403, "insufficient_scope")
+	for _, scope := range []string{"?scope=local", "?scope=global", ""} {
+		s.want(s.call("POST", "/logout"+scope, held.AccessToken, ""), 204, "")
+		s.want(s.call("GET", "/user", held.AccessToken, ""), 403, "session_not_found")
+		s.want(s.call("GET", "/user", user.str("access_token"), ""), 200, "")
+		held = p.held(t, user.str("access_token"))
+	}
 }

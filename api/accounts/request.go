@@ -133,9 +133,13 @@ func bearer(c echo.Context) (string, bool) {
 func (f *face) principal(c echo.Context) (*auth.Principal, error) {
 	p, err := f.holder(c)
 	if err == nil && p.ClientID != uuid.Nil {
-		return nil, &problem{status: http.StatusForbidden, code: codeInsufficientScope, message: "A token of an OAuth client may not be used here"}
+		return nil, notForClients()
 	}
 	return p, err
+}
+
+func notForClients() *problem {
+	return &problem{status: http.StatusForbidden, code: codeInsufficientScope, message: "A token of an OAuth client may not be used here"}
 }
 
 // codeInsufficientScope is RFC 6750 §3.1's word for a token that is good, but not for this.

