@@ -20,7 +20,7 @@ import (
 func usersCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "users",
-		Short:   "Bring accounts of other systems",
+		Short:   "Import accounts of other systems",
 		Example: "  basalt users import --from supabase dump.sql",
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

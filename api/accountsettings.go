@@ -81,7 +81,7 @@ func (s *Settings) checkAccounts() error {
 			return err
 		}
 	}
-	if _, err := s.providerOptions(""); err != nil {
+	if _, err := s.providerOptions("http://localhost"); err != nil { // the address is not known before the server listens
 		return err
 	}
 	for _, choice := range []choice{

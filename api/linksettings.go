@@ -14,7 +14,7 @@ type LinkSettings struct {
 	SMSCodeLife    time.Duration `flag:"sms-code-life" default:"60s" help:"how long the code in a text message is good"`
 	MailCodeLength int           `flag:"mail-code-length" default:"6" help:"digits of the code in a mail, 6 to 10"`
 	SMSCodeLength  int           `flag:"sms-code-length" default:"6" help:"digits of the code in a text message, 6 to 10"`
-	MailInterval   time.Duration `flag:"mail-interval" default:"60s" help:"shortest time between two mails of one kind to one address"`
+	MailInterval   time.Duration `flag:"mail-interval" default:"60s" help:"shortest time between two mails of one kind to one address; sign-ins by mail and password resets are one kind"`
 	SMSInterval    time.Duration `flag:"sms-interval" default:"60s" help:"shortest time between two text messages of one kind to one number"`
 	MailQuota      int           `flag:"mail-quota" default:"30" help:"most mails in an hour that are sent because somebody asks for one; 0: any number; those that stay in the outbox are not counted"`
 	SMSQuota       int           `flag:"sms-quota" default:"30" help:"most text messages in an hour; 0: any number"`

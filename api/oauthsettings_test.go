@@ -74,6 +74,14 @@ func TestProvidersOfAllKindsCanBeSetUp(t *testing.T) {
 	}
 }
 
+func TestSettingsWithProvidersPassTheCheck(t *testing.T) {
+	s := Defaults()
+	s.OAuthProviders = `{"github": {"client_id": "a", "client_secret": "b"}}`
+	if err := s.Check(); err != nil {
+		t.Errorf("they are refused: %v", err)
+	}
+}
+
 func TestAVariableOfAProviderIsNotUnknown(t *testing.T) {
 	if notes := UnknownVariables([]string{"BASALT_OAUTH_GOOGLE_CLIENT_ID=x", "BASALT_OAUTH_PROVIDERS=@x"}); len(notes) != 0 {
 		t.Errorf("it is said: %v", notes)

@@ -248,7 +248,7 @@ func keyless(path string) bool {
 	case "/auth/v1/verify", "/auth/v1/callback", "/auth/v1/authorize", "/auth/v1/health",
 		"/auth/v1/.well-known/jwks.json", "/auth/v1/.well-known/openid-configuration",
 		"/auth/v1/.well-known/oauth-authorization-server", "/auth/v1/oauth/authorize", "/auth/v1/oauth/token",
-		"/auth/v1/oauth/userinfo", "/auth/v1/oauth/clients/register":
+		"/auth/v1/oauth/userinfo", "/auth/v1/oauth/clients/register", "/auth/v1/sso/saml/acs", "/auth/v1/sso/saml/metadata":
 		return true
 	}
 	return false

@@ -247,7 +247,7 @@ func (s *Service) recover(ctx context.Context, caller Caller, text string, in Re
 			return err
 		}
 		if user == nil {
-			return s.sendNobody(ctx, MailRecovery, email)
+			return s.sendNobody(ctx, MailRecovery, email, back)
 		}
 		id = user.ID
 		return s.sendMessage(ctx, message{to: user, kind: MailRecovery, purpose: VerifyRecovery, back: back}, tokenRecovery, email)
@@ -256,17 +256,19 @@ func (s *Service) recover(ctx context.Context, caller Caller, text string, in Re
 }
 
 // sendNobody does for an address without an account what is done for one with: the same statements, which find nobody.
-func (s *Service) sendNobody(ctx context.Context, kind MailKind, address string) error {
+// The flow that an app asks for begins too; it is swept with the others that nobody comes back to.
+func (s *Service) sendNobody(ctx context.Context, kind MailKind, address string, back wayBack) error {
 	at := now()
-	token, err := s.newOneTime(tokenRecovery, address, false)
+	token, err := s.newOneTime(tokenRecovery, address, back.challenge.asked())
 	if err != nil {
 		return err
 	}
-	batch := &pgx.Batch{}
-	queueTokens(batch, uuid.New(), at, pending{}, false, token)
+	batch, nobody := &pgx.Batch{}, uuid.New()
+	queueTokens(batch, nobody, at, pending{}, false, token)
 	if isPhone(address) {
 		err = s.queueSMS(batch, SMS{Code: token.code, ExpiresAt: at.Add(s.links.SMSCodeLife)})
 	} else {
+		s.queueReturn(batch, nobody, VerifyRecovery, back)
 		err = s.queueMail(batch, Mail{
 			Kind: kind, Link: s.linkOf(VerifyRecovery, token.link, s.options.SiteURL), Token: token.code, TokenHash: token.link,
 			ExpiresAt: at.Add(s.links.MailLinkLife),

@@ -123,7 +123,7 @@ func (s *Service) resendTo(ctx context.Context, user *User, purpose Verification
 		m.addresses = []string{user.NewPhone}
 	}
 	if len(m.addresses) == 0 {
-		return s.sendNobody(ctx, MailConfirmation, address)
+		return s.sendNobody(ctx, MailConfirmation, address, back)
 	}
 	batch := &pgx.Batch{}
 	if err := s.queueMoves(batch, user, m, now()); err != nil {

@@ -291,9 +291,11 @@ func (tx *Tx) dropUncached() {
 	clear(tx.entries)
 }
 
-// named says which flight an error of an exchange belongs to, if to any.
+// named says which flight an error of an exchange belongs to, if to any. That a connection was lost is no flight's; that
+// it was given up for the size of a row is that of the flight whose row it was.
 func (tx *Tx) named(err error) error {
-	if err == nil || tx.c.failedAt < 0 || !tx.c.usable() {
+	_, tooLarge := errors.AsType[*RowTooLargeError](err)
+	if err == nil || tx.c.failedAt < 0 || !tx.c.usable() && !tooLarge {
 		return err
 	}
 	for i, end := range tx.ends {

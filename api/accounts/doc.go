@@ -91,8 +91,9 @@
 //	DELETE /admin/oauth/clients/:client               A  TestAdministratorsKeepClients
 //	POST   /admin/oauth/clients/:client/regenerate_secret  A  TestAdministratorsKeepClients
 //
-// The unmodified client library walks every method that it exports in testdata/sdk (auth.test.mjs looks that none is
-// left out): Web3 sign-in, which is not offered, is the only exception.
+// The unmodified client library walks every public method that it exports in testdata/sdk: methods.mjs says which test
+// file walks which, each file looks that it has, and auth.test.mjs that none is left out. Web3 sign-in, which is not
+// offered, is the only exception.
 //
 // # Differences from Supabase's server
 //
@@ -119,6 +120,7 @@
 //   - Identities join an account by an address that both sides have verified; whoever held it without proof is evicted.
 //   - Microsoft's addresses count where the token says that their domain is verified (xms_edov).
 //   - With PKCE an identity is linked when the app brings the code, so that nobody links theirs to another's account.
+//   - An ID token that is refused has a code of its own (validation_failed), where Supabase's answer has none.
 //   - Removing the identity of an address removes the password with it.
 //   - SAML takes signed assertions only, no SHA-1, each once; IdP-initiated sign-in is off unless asked for.
 //

@@ -45,7 +45,7 @@ type answer struct {
 	inserted int64    // of an upsert, rows that were not there before
 	updated  int64    // of an upsert, rows that were there
 	keys     []string // conditions on the key of the first row, for Location
-	streamed bool
+	streamed bool     // rows left, or for HEAD were dropped, before the last had come
 	total    counter
 	estimate estimate
 	page     page
@@ -258,10 +258,13 @@ func (a *answer) spill() error {
 		return a.flush()
 	}
 	a.streamed = true
+	if a.c.Request().Method == http.MethodHead {
+		return a.flush() // nothing leaves before the end, so that an error still gets its own answer
+	}
 	status := a.status()
 	a.setHeaders(status)
 	a.c.Response().WriteHeader(status)
-	if err := a.flush(); err != nil || a.c.Request().Method == http.MethodHead {
+	if err := a.flush(); err != nil {
 		return err
 	}
 	// What compresses would keep the beginning to itself otherwise.
@@ -337,7 +340,7 @@ func (a *answer) End(rows int64) error {
 
 // finish writes the answer of a flight that has committed.
 func (a *answer) finish() error {
-	if a.streamed {
+	if a.streamed && a.c.Request().Method != http.MethodHead {
 		if len(a.settings.headers)+len(a.settings.status) > 0 {
 			return errors.New("a function decided about an answer that has begun to leave")
 		}

@@ -261,7 +261,7 @@
 //
 // Answers of what only reads (relations, functions by GET, functions that promise not to write) stream in constant
 // memory once they are larger than a mebibyte, or 32 KiB of one object a line; an error behind the first byte breaks
-// the connection. Where some function sets response.headers or response.status they are held back as far as may be
+// the connection. HEAD answers at the end, errors as what they are. Where some function sets response.headers or response.status they are held back as far as may be
 // held; a decision behind that breaks the connection too.
 //
 // # Differences from PostgREST

@@ -144,7 +144,7 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 		if err == nil || plans == mostPlans || c.Response().Committed {
 			return err
 		}
-		if p = h.replanner(r.Context(), p, err, request); p == nil {
+		if p = h.replanner(r.Context(), p, plans, err, request); p == nil {
 			return err
 		}
 	}

@@ -316,7 +316,15 @@ func TestARowThatIsTooLargeIsRefused(t *testing.T) {
 			t.Errorf("%s: %d %.200s", path, answer.Status, answer.Body)
 		}
 	}
-	if answer := s.Do(t, "GET", "/rest/v1/item", ""); answer.Status != http.StatusOK {
+	answer, answers := batch(t, s, `[
+		{"method":"POST","path":"/item","body":{"id":2}},
+		{"method":"GET","path":"/item?select=id"},
+		{"method":"PATCH","path":"/item?id=eq.2&select=id,body","prefer":"return=representation","body":{"id":3}},
+		{"method":"GET","path":"/item?select=id"}]`)
+	if answers != nil || answer.Status != http.StatusRequestEntityTooLarge || !strings.Contains(answer.Body, `"index":2`) {
+		t.Errorf("a batch: %d %s", answer.Status, answer.Body)
+	}
+	if answer := s.Do(t, "GET", "/rest/v1/item", ""); answer.Status != http.StatusOK || answer.Body != `[{"id":1}]` {
 		t.Errorf("after that: %d %s", answer.Status, answer.Body)
 	}
 }

@@ -16,15 +16,18 @@ import (
 // steps.
 const mostPlans = 5
 
-// replanner gives the planner of a newer catalog for requests that have failed, nil when the failure stands.
-func (h *Handler) replanner(ctx context.Context, failed *planner, err error, requests ...*query.Request) *planner {
+// replanner gives the planner of the newest catalog for requests that have failed so many times, nil when the failure
+// stands. That may be the planner that they have failed with, when definitions were changed and changed back before
+// anybody looked: then they are run again, but once.
+func (h *Handler) replanner(ctx context.Context, failed *planner, failures int, err error, requests ...*query.Request) *planner {
 	if !outdated(err, requests...) || h.catalogs.Reload(ctx) != nil {
 		return nil
 	}
-	if next, _ := h.current(); next != failed {
-		return next
+	next, _ := h.current()
+	if next == failed && failures > 1 {
+		return nil
 	}
-	return nil
+	return next
 }
 
 // outdated says that requests may have failed because a statement of theirs was written for definitions that have

@@ -59,6 +59,22 @@ func TestAnAnswerTooLargeToHoldUndoesItsWrite(t *testing.T) {
 	}
 }
 
+// Nothing of an answer to HEAD leaves before its end, so that an error far behind is told.
+func TestHeadTellsOfErrorsThatComeLate(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, `
+		create table item (id int primary key, body text not null);
+		insert into item select g, repeat('x', 4000) from generate_series(1, 700) g;
+		create function divided(item) returns int language sql stable as $$ select 1 / (600 - $1.id) $$;`+open, nil)
+	run(t, s, []exchange{
+		{name: "all rows are there", method: "HEAD", path: "item?select=id,body&order=id", status: 200, header: []string{"Content-Range: */*"}},
+		{name: "with their total", method: "HEAD", path: "item?select=id,body&order=id", headers: []string{"Prefer: count=exact"}, status: 200, header: []string{"Content-Range: 0-699/700"}},
+		{name: "one cannot be made", method: "HEAD", path: "item?select=id,body,divided&order=id", status: 400},
+		{name: "one line cannot be made", method: "HEAD", path: "item?select=id,body,divided&order=id", headers: []string{"Accept: application/x-ndjson"}, status: 400},
+		{name: "the one that cannot be made is not asked for", method: "HEAD", path: "item?select=id,body,divided&order=id&id=lt.600", status: 200},
+	})
+}
+
 // upserts is a body of n rows that replace those with the ids from 1.
 func upserts(n int) string {
 	var b strings.Builder

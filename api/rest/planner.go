@@ -82,12 +82,12 @@ type boundEncoder struct {
 
 // current gives the planner of the current catalog.
 func (h *Handler) current() (*planner, error) {
-	c := h.catalogs.Current()
-	if c == nil {
-		e := failure(http.StatusServiceUnavailable, "PGRST002", "Could not query the database for the schema cache. Retrying.")
-		return nil, e.retryAfter()
-	}
 	for {
+		c := h.catalogs.Current()
+		if c == nil {
+			e := failure(http.StatusServiceUnavailable, "PGRST002", "Could not query the database for the schema cache. Retrying.")
+			return nil, e.retryAfter()
+		}
 		p := h.planner.Load()
 		if p != nil && p.catalog == c {
 			return p, nil

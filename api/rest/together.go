@@ -57,7 +57,7 @@ func (t *together) plan(ctx context.Context) error {
 		if err == nil || plans == mostPlans {
 			return err
 		}
-		next := t.handler.replanner(ctx, t.planner, err, t.requests()...)
+		next := t.handler.replanner(ctx, t.planner, plans, err, t.requests()...)
 		if next == nil {
 			return err
 		}

@@ -130,7 +130,7 @@ func readSecrets(text string) ([][]byte, error) {
 		secrets = append(secrets, secret)
 	}
 	if len(secrets) == 0 {
-		return nil, errors.New("a server needs a secret to know us by")
+		return nil, errors.New("calls of a URL are signed: set its secret too, the setting of this name with -secrets at the end, such as v1,whsec_ and what openssl rand -base64 32 prints")
 	}
 	return secrets, nil
 }

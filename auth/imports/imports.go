@@ -103,7 +103,7 @@ func (a *Account) complete(confirm bool) string {
 	if a.Email != nil {
 		email, err := auth.NormalizeEmail(*a.Email)
 		if err != nil {
-			return "its e-mail address is none"
+			return "its e-mail address is not valid"
 		}
 		a.Email = &email
 		if confirm && a.EmailConfirmedAt == nil {
@@ -113,7 +113,7 @@ func (a *Account) complete(confirm bool) string {
 	if a.Phone != nil {
 		phone, ok := digits(*a.Phone)
 		if !ok {
-			return "its phone number is none"
+			return "its phone number is not valid"
 		}
 		a.Phone = &phone
 	}

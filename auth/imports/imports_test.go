@@ -128,11 +128,11 @@ func TestASupabaseDumpBringsItsAccounts(t *testing.T) {
 		lines []string
 	}{
 		"written with COPY": {"supabase.sql", []string{
-			"000000000008): its e-mail address or phone number belongs", "000000000009): password hash of an unknown kind: the cost m=4194304",
+			"000000000008): its e-mail address or phone number belongs", "000000000009): password hash that cannot be checked: the cost m=4194304",
 			"000000000010): invalid input syntax for type timestamp", "it has 1 values for 2 columns",
 		}},
 		"written with INSERT": {"supabase-inserts.sql", []string{
-			"000000000008): its e-mail address or phone number belongs", "000000000009): password hash of an unknown kind: the cost m=4194304",
+			"000000000008): its e-mail address or phone number belongs", "000000000009): password hash that cannot be checked: the cost m=4194304",
 			"000000000010): invalid input syntax for type timestamp",
 		}},
 	} {
@@ -203,7 +203,7 @@ func TestAnExportOfFirebaseBringsItsAccounts(t *testing.T) {
 	report, lines := g.run(firebaseSample(t), Options{})
 	g.want(report, Report{Imported: 6, Refused: 3})
 	g.expectLines(lines, "account 7 (twice0000000000000000000000001): its e-mail address or phone number belongs",
-		"account 8 (broken000000000000000000000001): its e-mail address is none", "account 9 (broken000000000000000000000002): password hash of an unknown kind: the hash is not base64")
+		"account 8 (broken000000000000000000000001): its e-mail address is not valid", "account 9 (broken000000000000000000000002): password hash that cannot be checked: the hash is not base64")
 	if code := g.signsIn("ada@example.com", passphrase); code != "" {
 		t.Errorf("ada: %s", code)
 	}

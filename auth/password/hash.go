@@ -1,4 +1,3 @@
-// Package password keeps, checks and judges passwords.
 package password
 
 import (
@@ -54,8 +53,8 @@ const (
 	maxWorkKiB   = 2 << 20 // memory gone through, all passes together
 )
 
-// ErrUnknownHash is a stored hash of a kind that cannot be checked.
-var ErrUnknownHash = errors.New("password hash of an unknown kind")
+// ErrUnknownHash is a stored hash of a kind or a cost that cannot be checked.
+var ErrUnknownHash = errors.New("password hash that cannot be checked")
 
 // Normalize gives the form of a password that is hashed: Unicode's NFKC. Keyboards differ in whether é is one code point
 // or two, in the kind of a space and in the width of letters and digits; people do not. Case is kept, nothing is cut off.

@@ -32,6 +32,16 @@ func CompileReadAs(p *plan.Read, m *Media) *Statement {
 func CompileWriteAs(w *plan.Write, m *Media) *Statement {
 	b := newMediaBuilder()
 	switch {
+	case w.Nothing && countsNothing(w):
+		root := b.nothing(w)
+		s := b.media(b.through(m, w.Returning.Items, false, false, func() {
+			b.write("select ")
+			b.items(root, true, nil)
+			b.body(root, nil, nil)
+			b.order(root)
+		}))
+		s.Guard = w.Guard
+		return s
 	case w.Nothing && m.Aggregate:
 		root := b.scope(w.Returning)
 		return b.media(b.through(m, w.Returning.Items, false, false, func() {

@@ -16,10 +16,20 @@ import (
 //
 // Nothing is read that was not asked for: who may write a row need not have the right to read it.
 func CompileWrite(w *plan.Write) *Statement {
-	if w.Nothing {
+	b := newBuilder()
+	switch {
+	case w.Nothing && countsNothing(w):
+		root := b.nothing(w)
+		b.write("select ")
+		b.items(root, false, wrapped)
+		b.body(root, nil, nil)
+		b.order(root)
+		s := b.statement()
+		s.Layout, s.Guard = &pgjson.Layout{Columns: columns(w.Returning)}, w.Guard
+		return s
+	case w.Nothing:
 		return &Statement{Nothing: true, Layout: &pgjson.Layout{}}
 	}
-	b := newBuilder()
 	target := b.bareScope(&plan.Node{Source: plan.RelationSource(w.Relation), Where: w.Where})
 	layout := &pgjson.Layout{}
 	var hidden []Hidden
@@ -175,6 +185,30 @@ func (b *builder) besideWritten(w *plan.Write, root *scope, wrap wrap) {
 	b.body(root, nil, nil)
 	b.order(root)
 	b.write("\n) p on true")
+}
+
+// countsNothing says that aggregates have a value though nothing is written. What a PUT of nothing puts is refused.
+func countsNothing(w *plan.Write) bool {
+	return w.Returning != nil && w.Returning.Aggregated() && w.Action != query.Put
+}
+
+// nothing stands for the command of a write that has nothing to write: no rows, of the columns that it would give back.
+func (b *builder) nothing(w *plan.Write) *scope {
+	source := b.bareScope(&plan.Node{Source: plan.RelationSource(w.Relation)})
+	b.write("with ", written, " as (\nselect ")
+	needed, _ := neededColumns(w.Returning)
+	for i, column := range needed {
+		if i > 0 {
+			b.write(", ")
+		}
+		b.column(source.alias, column)
+	}
+	b.write("\nfrom ")
+	b.name(w.Relation.Name)
+	b.write(" ", source.alias, "\nlimit 0\n)\n")
+	root := b.scope(w.Returning)
+	root.from = written
+	return root
 }
 
 // changed writes the command as a common table expression. It gives the scope of a query over the rows written, and

@@ -1,14 +1,18 @@
 // What the other files leave of the client library's accounts: visitors, sign-in at other servers, sessions on a
-// device, administration. The last test looks that no method of the library is tried by none of them.
+// device, administration. The last test looks that no method of the library is left out by all of them.
 import assert from 'node:assert/strict'
-import { readFileSync, readdirSync } from 'node:fs'
+import { createHash, generateKeyPairSync } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import Provider from 'oidc-provider'
+import { doNotApply, exported, haveWalked, named, walks } from './methods.mjs'
 import { start } from './server.mjs'
 
 const password = 'correct horse battery'
 const app = 'https://app.example/in'
+// That of an identity provider whose key nobody has.
+const certificate = 'MIIBGTCBwaADAgECAgEBMAoGCCqGSM49BAMCMBYxFDASBgNVBAMTC2lkcC5leGFtcGxlMCAXDTIwMDEwMTAwMDAwMFoYDzIxMjAwMTAxMDAwMDAwWjAWMRQwEgYDVQQDEwtpZHAuZXhhbXBsZTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABHNHTV+s/UQtMsTytYZzuae23rIXaGmA8udQrvKP75N1zi9bIL+cYhM9KJ1klXxGnvZu2NxPiX3TXL+K2wamO6gwCgYIKoZIzj0EAwIDRwAwRAIgOM5RKGjHuN46vOgWTx4EghIgMxbPvK9UpaYp6QF+xc0CIEAhAAVsDCmPpPfHen4aUFNDyef2cAsZjNwxX0dODL9p'
 let basalt, service, server, issuer
 
 function good({ data, error }) {
@@ -34,7 +38,8 @@ async function startProvider() {
 
 before(async () => {
   // The server has to know the provider, and the provider where the server leads people back to.
-  basalt = await start('--limits', 'off', '--anonymous-sign-ins', '--manual-linking', '--redirect-urls', app, '--outgoing-allow', '127.0.0.0/8')
+  basalt = await start('--limits', 'off', '--anonymous-sign-ins', '--manual-linking', '--redirect-urls', app, '--outgoing-allow', '127.0.0.0/8',
+    '--saml-private-key', generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs1', format: 'pem' }))
   const provider = await startProvider()
   server.on('request', provider.callback())
   service = basalt.client(basalt.keys.SERVICE_ROLE_KEY)
@@ -100,24 +105,61 @@ test('signInWithOAuth leads by way of the provider to a code and a session', asy
   client.auth.flowType = 'pkce'
   const { url } = good(await client.auth.signInWithOAuth({ provider: 'custom:house', options: { redirectTo: app, skipBrowserRedirect: true } }))
   const back = await browse(url, 'olga')
-  const { session, user } = good(await client.auth.exchangeCodeForSession(back.searchParams.get('code')))
+  const code = back.searchParams.get('code')
+  // The library forgets its verifier with the first exchange: what follows is kept by the server alone.
+  const [verifier] = JSON.parse(await client.auth.storage.getItem(`${client.auth.storageKey}-code-verifier`)).split('/')
+  const exchange = async (code_verifier) => {
+    const answer = await fetch(`${basalt.url}/auth/v1/token?grant_type=pkce`, {
+      method: 'POST', headers: { apikey: basalt.keys.ANON_KEY, 'content-type': 'application/json' },
+      body: JSON.stringify({ auth_code: code, code_verifier }),
+    })
+    return [answer.status, (await answer.json()).error_code]
+  }
+  assert.deepEqual(await exchange('x'.repeat(56)), [400, 'bad_code_verifier'])
+  const { session, user } = good(await client.auth.exchangeCodeForSession(code))
   assert.equal(user.email, 'olga@example.com')
   assert.equal(user.app_metadata.provider, 'custom:house')
   assert.ok(session.provider_token)
-  assert.ok((await client.auth.exchangeCodeForSession(back.searchParams.get('code'))).error)
+  assert.equal(good(await client.auth.getUser(session.access_token)).user.id, user.id)
+  assert.deepEqual(await exchange(verifier), [403, 'flow_state_already_used'])
+  // Whoever brings a code again may have stolen it (RFC 6749 §4.1.2): the session that it gave is over.
+  assert.equal((await client.auth.refreshSession(session)).error.code, 'refresh_token_already_used')
+  assert.equal((await client.auth.getUser(session.access_token)).error.name, 'AuthSessionMissingError')
 })
 
-test('signInWithIdToken believes what the provider has signed, and nothing else', async () => {
-  const nonce = 'a nonce of this sign-in'
-  const hashed = Buffer.from(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(nonce))).toString('hex')
+// What the provider says about a person to an app that asks with a nonce.
+async function idToken(person, nonce) {
+  const hashed = createHash('sha256').update(nonce).digest('hex')
   const ask = new URL(`${issuer}/auth?${new URLSearchParams({ client_id: 'app', response_type: 'id_token', redirect_uri: app, scope: 'openid email', nonce: hashed })}`)
-  const token = new URLSearchParams((await browse(ask, 'ida')).hash.slice(1)).get('id_token')
+  return new URLSearchParams((await browse(ask, person)).hash.slice(1)).get('id_token')
+}
+
+test('signInWithIdToken believes what the provider has signed, and nothing else', async () => {
+  const nonce = 'a nonce of this sign-in', token = await idToken('ida', nonce)
   const client = basalt.client()
-  assert.equal(good(await client.auth.signInWithIdToken({ provider: 'custom:house', token, nonce })).user.email, 'ida@example.com')
-  assert.ok((await basalt.client().auth.signInWithIdToken({ provider: 'custom:house', token, nonce: 'another' })).error)
-  const [head, , signature] = token.split('.')
-  const forged = [head, Buffer.from(JSON.stringify({ sub: 'eve' })).toString('base64url'), signature].join('.')
-  assert.ok((await basalt.client().auth.signInWithIdToken({ provider: 'custom:house', token: forged, nonce })).error)
+  const { user } = good(await client.auth.signInWithIdToken({ provider: 'custom:house', token, nonce }))
+  assert.equal(user.email, 'ida@example.com')
+  assert.equal(user.app_metadata.provider, 'custom:house')
+  assert.equal(good(await client.auth.getUser()).user.id, user.id)
+  const [head, body, signature] = token.split('.')
+  const claims = JSON.parse(Buffer.from(body, 'base64url'))
+  const forged = [head, Buffer.from(JSON.stringify({ ...claims, sub: 'eve', email: 'eve@example.com' })).toString('base64url'), signature].join('.')
+  for (const [what, wrong] of Object.entries({ 'another nonce': { token, nonce: 'another' }, 'no nonce': { token }, 'another body': { token: forged, nonce } })) {
+    const { data, error } = await basalt.client().auth.signInWithIdToken({ provider: 'custom:house', ...wrong })
+    assert.deepEqual([error?.status, error?.code], [400, 'validation_failed'], what)
+    assert.equal(data.session, null)
+  }
+})
+
+test('linkIdentity takes a token of the provider too, once for one user', async () => {
+  const client = await signedIn('lore@example.com')
+  const nonce = 'a nonce of this link', token = await idToken('lore-elsewhere', nonce)
+  const { user } = good(await client.auth.linkIdentity({ provider: 'custom:house', token, nonce }))
+  assert.equal(user.email, 'lore@example.com')
+  assert.deepEqual(good(await client.auth.getUserIdentities()).identities.map((i) => i.provider).sort(), ['custom:house', 'email'])
+  const other = await signedIn('luca@example.com')
+  assert.equal((await other.auth.linkIdentity({ provider: 'custom:house', token, nonce })).error.code, 'identity_already_exists')
+  assert.equal(good(await basalt.client().auth.signInWithIdToken({ provider: 'custom:house', token, nonce })).user.id, user.id)
 })
 
 test('an identity is linked and unlinked, the last one is not', async () => {
@@ -133,9 +175,29 @@ test('an identity is linked and unlinked, the last one is not', async () => {
   assert.equal((await client.auth.unlinkIdentity(last)).error.code, 'single_identity_not_deletable')
 })
 
-test('single sign-on of an organisation that is not there is refused', async () => {
-  const { error } = await basalt.client().auth.signInWithSSO({ domain: 'nowhere.example' })
-  assert.ok(error.status >= 400 && error.status < 500, error)
+test('signInWithSSO leads to the identity provider of an organisation', async () => {
+  const where = 'https://idp.example/sso'
+  const answer = await fetch(`${basalt.url}/auth/v1/admin/sso/providers`, {
+    method: 'POST',
+    headers: { apikey: basalt.keys.SERVICE_ROLE_KEY, Authorization: `Bearer ${basalt.keys.SERVICE_ROLE_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      type: 'saml', domains: ['house.example'],
+      metadata_xml: `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://idp.example">
+        <IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
+        <KeyDescriptor use="signing"><KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>${certificate}</X509Certificate></X509Data></KeyInfo></KeyDescriptor>
+        <SingleSignOnService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" Location="${where}"/>
+        </IDPSSODescriptor></EntityDescriptor>`,
+    }),
+  })
+  const provider = await answer.json()
+  assert.equal(answer.status, 201, JSON.stringify(provider))
+  const { auth } = basalt.client()
+  for (const asked of [{ domain: 'house.example' }, { providerId: provider.id }]) {
+    const to = new URL(good(await auth.signInWithSSO({ ...asked, options: { redirectTo: app } })).url)
+    assert.equal(to.origin + to.pathname, where)
+    assert.ok(to.searchParams.get('SAMLRequest'))
+  }
+  assert.equal((await auth.signInWithSSO({ domain: 'nowhere.example' })).error.code, 'sso_provider_not_found')
 })
 
 test('a device hears of its session, keeps it fresh and gives it up', async () => {
@@ -163,10 +225,11 @@ test('signOut ends this session, the others, or all', async () => {
   assert.equal((await third.auth.signOut({ scope: 'local' })).error, null)
   assert.equal(good(await there.auth.getUser()).user.email, 'sam@example.com')
   assert.equal((await here.auth.signOut({ scope: 'others' })).error, null)
-  assert.ok((await there.auth.getUser()).error)
+  assert.equal((await there.auth.getUser()).error.name, 'AuthSessionMissingError')
   const { session } = good(await here.auth.getSession())
   assert.equal((await service.auth.admin.signOut(session.access_token, 'global')).error, null)
-  assert.ok((await here.auth.getUser(session.access_token)).error)
+  assert.equal((await here.auth.getUser(session.access_token)).error.name, 'AuthSessionMissingError')
+  assert.equal((await here.auth.refreshSession(session)).error.code, 'refresh_token_not_found')
 })
 
 test('an administrator makes, finds, changes, bans and deletes users', async () => {
@@ -174,6 +237,13 @@ test('an administrator makes, finds, changes, bans and deletes users', async () 
   const { user } = good(await admin.createUser({ email: 'made@example.com', password, email_confirm: true, user_metadata: { a: 1 } }))
   assert.equal(good(await admin.getUserById(user.id)).user.email, 'made@example.com')
   assert.ok(good(await admin.listUsers({ page: 1, perPage: 200 })).users.some(({ id }) => id === user.id))
+  const { users, total, nextPage, lastPage } = good(await admin.listUsers({ page: 1, perPage: 2 }))
+  assert.equal(users.length, 2)
+  assert.ok(total > 2)
+  assert.deepEqual([nextPage, lastPage], [2, Math.ceil(total / 2)])
+  const end = good(await admin.listUsers({ page: lastPage, perPage: 2 }))
+  assert.equal(end.nextPage, null)
+  assert.ok(end.users.every(({ id }) => users.every((first) => first.id !== id)))
   assert.deepEqual(good(await admin.updateUserById(user.id, { app_metadata: { plan: 'pro' } })).user.app_metadata.plan, 'pro')
   good(await admin.updateUserById(user.id, { ban_duration: '24h' }))
   assert.equal((await basalt.client().auth.signInWithPassword({ email: 'made@example.com', password })).error.code, 'user_banned')
@@ -181,7 +251,9 @@ test('an administrator makes, finds, changes, bans and deletes users', async () 
   good(await basalt.client().auth.signInWithPassword({ email: 'made@example.com', password }))
   good(await admin.deleteUser(user.id))
   assert.equal((await admin.getUserById(user.id)).error.code, 'user_not_found')
-  assert.equal((await basalt.client().auth.admin.listUsers()).error.status, 403)
+  const refused = (await basalt.client().auth.admin.listUsers()).error
+  assert.deepEqual([refused.status, refused.code], [403, 'not_admin'])
+  assert.equal((await basalt.client().auth.signInWithPassword({ email: 'made@example.com', password })).error.code, 'invalid_credentials')
 })
 
 test('an administrator keeps other servers', async () => {
@@ -193,34 +265,23 @@ test('an administrator keeps other servers', async () => {
   assert.equal(found.name, 'Changed')
   assert.ok(!JSON.stringify(found).includes('"s"'), 'the secret is shown')
   good(await customProviders.deleteProvider('custom:second'))
-  assert.ok((await customProviders.getProvider('custom:second')).error)
+  assert.equal((await customProviders.getProvider('custom:second')).error.code, 'custom_provider_not_found')
 })
 
-test('no method of the library was left out', async () => {
-  const not = {
-    signInWithWeb3: 'Web3 is not offered', signInWithEthereum: 'Web3 is not offered', signInWithSolana: 'Web3 is not offered',
-    fetch: 'internal', logger: 'internal', fetchJwk: 'internal, of getClaims', isThrowOnErrorEnabled: 'internal',
-    startRegistration: 'part of registerPasskey', verifyRegistration: 'part of registerPasskey',
-    startAuthentication: 'part of signInWithPasskey', verifyAuthentication: 'part of signInWithPasskey',
-    linkIdentityOAuth: 'internal, of linkIdentity', linkIdentityIdToken: 'internal, of linkIdentity', client: 'internal',
+test('the library refuses by throwing where the app asks for that', async () => {
+  const client = basalt.client(undefined, { throwOnError: true })
+  assert.equal(client.auth.isThrowOnErrorEnabled(), true)
+  await assert.rejects(client.auth.signInWithPassword({ email: 'nobody@example.com', password }), { name: 'AuthApiError', code: 'invalid_credentials', status: 400 })
+})
+
+test('the methods that this file is to walk were walked', () => haveWalked(import.meta.filename))
+
+test('no method of the library was left out', () => {
+  const there = exported(basalt.client().auth)
+  const walkedOrNot = new Set([...Object.keys(walks).flatMap(named), ...Object.keys(doNotApply)])
+  assert.deepEqual(there.filter((method) => !walkedOrNot.has(method)), [], 'is neither walked nor listed as one that does not apply')
+  assert.deepEqual([...walkedOrNot].filter((method) => !there.includes(method)), [], 'is not a method of the library')
+  for (const file of Object.keys(walks)) {
+    assert.match(readFileSync(new URL(file, import.meta.url), 'utf8'), /haveWalked\(import\.meta\.filename\)/, file)
   }
-  const here = new URL('.', import.meta.url)
-  const text = readdirSync(here).filter((name) => name.endsWith('.test.mjs')).map((name) => readFileSync(new URL(name, here), 'utf8')).join('\n')
-  const { auth } = basalt.client()
-  const missing = []
-  const look = (thing, path) => {
-    const names = new Set()
-    for (let level = thing; level && level !== Object.prototype; level = Object.getPrototypeOf(level)) Object.getOwnPropertyNames(level).forEach((name) => names.add(name))
-    for (const name of names) {
-      if (name.startsWith('_') || name === 'constructor' || name in not) continue
-      if (typeof thing[name] === 'function' && !new RegExp(`\\b${name}(\\?\\.)?\\(`).test(text)) missing.push(`${path}.${name}`)
-    }
-  }
-  for (const [thing, path] of [[auth, 'auth'], [auth.mfa, 'mfa'], [auth.mfa.webauthn, 'mfa.webauthn'], [auth.mfa.recoveryCodes, 'mfa.recoveryCodes'],
-    [auth.oauth, 'oauth'], [auth.passkey, 'passkey'], [auth.admin, 'admin'], [auth.admin.mfa, 'admin.mfa'], [auth.admin.oauth, 'admin.oauth'],
-    [auth.admin.passkey, 'admin.passkey'], [auth.admin.customProviders, 'admin.customProviders']]) {
-    assert.ok(thing, path)
-    look(thing, path)
-  }
-  assert.deepEqual(missing, [])
 })

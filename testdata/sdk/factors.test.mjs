@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { AuthClient } from '@supabase/supabase-js'
+import { haveWalked, watched } from './methods.mjs'
 import { start } from './server.mjs'
 
 let basalt
@@ -14,10 +15,10 @@ before(async () => {
 after(() => basalt.stop())
 
 function client(key = basalt.keys.ANON_KEY) {
-  return new AuthClient({
+  return watched(new AuthClient({
     url: `${basalt.url}/auth/v1`, headers: { apikey: key, Authorization: `Bearer ${key}` }, storageKey: crypto.randomUUID(),
     persistSession: false, autoRefreshToken: false, detectSessionInUrl: false, experimental: { recoveryCodes: true },
-  })
+  }))
 }
 
 function good({ data, error }) {
@@ -106,3 +107,5 @@ test('an administrator lists and removes the factors of a user', async () => {
   good(await admin.mfa.deleteFactor({ userId: user.id, id }))
   assert.deepEqual(good(await admin.mfa.listFactors({ userId: user.id })).factors, [])
 })
+
+test('the methods that this file is to walk were walked', () => haveWalked(import.meta.filename))

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { AuthClient } from '@supabase/supabase-js'
+import { haveWalked, watched } from './methods.mjs'
 import { start } from './server.mjs'
 
 let basalt, service
@@ -69,9 +70,9 @@ test('signUp waits for its link, resend sends it once more, and the link leads t
 test('resetPasswordForEmail ends in a code for the client that asked, and in a new password', async () => {
   const store = new Map()
   const storage = { getItem: (k) => store.get(k) ?? null, setItem: (k, v) => void store.set(k, v), removeItem: (k) => void store.delete(k) }
-  const auth = new AuthClient({
+  const auth = watched(new AuthClient({
     url: `${basalt.url}/auth/v1`, headers: { apikey: basalt.keys.ANON_KEY }, flowType: 'pkce', storage, autoRefreshToken: false, detectSessionInUrl: false,
-  })
+  }))
   good(await auth.resetPasswordForEmail('bob@example.com', { redirectTo: 'https://app.example/reset' }))
   const there = await followed((await sentTo('bob@example.com')).link)
   const { session } = good(await auth.exchangeCodeForSession(there.searchParams.get('code')))
@@ -134,3 +135,5 @@ test('an administrator invites and makes links', async () => {
   good(await basalt.client().auth.verifyOtp({ email: 'new@example.com', token: fresh.properties.email_otp, type: 'signup' }))
   good(await basalt.client().auth.signInWithPassword({ email: 'new@example.com', password }))
 })
+
+test('the methods that this file is to walk were walked', () => haveWalked(import.meta.filename))

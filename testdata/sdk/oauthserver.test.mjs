@@ -2,6 +2,7 @@
 import { after, before, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
+import { haveWalked } from './methods.mjs'
 import { start, until } from './server.mjs'
 
 const password = 'a long enough pass phrase'
@@ -99,3 +100,5 @@ test('a user denies, then approves, and takes it back', async () => {
   const { error } = await basalt.client().auth.getUser(tokens.access_token)
   assert.equal(error.name, 'AuthSessionMissingError')
 })
+
+test('the methods that this file is to walk were walked', () => haveWalked(import.meta.filename))

@@ -2,11 +2,12 @@
 import { after, before, test } from 'node:test'
 import assert from 'node:assert/strict'
 import emulation from 'nid-webauthn-emulator'
+import { haveWalked } from './methods.mjs'
 import { start } from './server.mjs'
 
 const origin = 'https://app.example.com'
 const password = 'a long enough pass phrase'
-let basalt, ada, phone, admin
+let basalt, ada, phone, admin, emulator
 
 // What the library looks for to know a browser that has WebAuthn.
 class PublicKeyCredential {
@@ -23,7 +24,7 @@ before(async () => {
   const { error } = await ada.auth.signUp({ email: 'ada@example.com', password })
   assert.ifError(error)
   // From here on the library finds itself on a page.
-  const emulator = new emulation.default()
+  emulator = new emulation.default()
   const credentials = {
     create: async (options) => new PublicKeyCredential(emulator.create(origin, options)),
     get: async (options) => new PublicKeyCredential(emulator.get(origin, options)),
@@ -81,3 +82,42 @@ test('an authenticator is a second factor', async () => {
   assert.ifError(error)
   assert.equal((await phone.auth.mfa.getAuthenticatorAssuranceLevel()).data.currentLevel, 'aal2')
 })
+
+test('a page may take the steps of a passkey by itself', async () => {
+  const client = basalt.client()
+  assert.ifError((await client.auth.signUp({ email: 'bob@example.com', password })).error)
+  const begun = await client.auth.passkey.startRegistration()
+  assert.ifError(begun.error)
+  const credential = emulator.createJSON(origin, begun.data.options)
+  const made = await client.auth.passkey.verifyRegistration({ challengeId: begun.data.challenge_id, credential })
+  assert.ifError(made.error)
+  assert.ok(made.data.id)
+  const again = await client.auth.passkey.verifyRegistration({ challengeId: begun.data.challenge_id, credential })
+  assert.equal(again.error.code, 'webauthn_challenge_not_found')
+
+  const asked = await phone.auth.passkey.startAuthentication()
+  assert.ifError(asked.error)
+  const proof = emulator.getJSON(origin, { ...asked.data.options, allowCredentials: [{ type: 'public-key', id: credential.id }] })
+  const { data, error } = await phone.auth.passkey.verifyAuthentication({ challengeId: asked.data.challenge_id, credential: proof })
+  assert.ifError(error)
+  assert.equal(data.user.email, 'bob@example.com')
+  assert.equal((await phone.auth.getUser()).data.user.id, data.user.id)
+})
+
+test('a page may take the steps of a second factor by itself', async () => {
+  const client = basalt.client()
+  assert.ifError((await client.auth.signUp({ email: 'cleo@example.com', password })).error)
+  const enrolled = await client.auth.mfa.webauthn.enroll({ friendlyName: 'key' })
+  assert.ifError(enrolled.error)
+  const factorId = enrolled.data.id, at = { rpId: new URL(origin).hostname, rpOrigins: [origin] }
+  assert.equal((await client.auth.mfa.listFactors()).data.all[0].status, 'unverified')
+  const challenged = await client.auth.mfa.webauthn.challenge({ factorId, webauthn: at })
+  assert.ifError(challenged.error)
+  const { challengeId, webauthn } = challenged.data
+  const { data, error } = await client.auth.mfa.webauthn.verify({ factorId, challengeId, webauthn: { ...at, ...webauthn } })
+  assert.ifError(error)
+  assert.equal(data.user.factors[0].status, 'verified')
+  assert.equal((await client.auth.mfa.getAuthenticatorAssuranceLevel()).data.currentLevel, 'aal2')
+})
+
+test('the methods that this file is to walk were walked', () => haveWalked(import.meta.filename))

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { createClient } from '@supabase/supabase-js'
 import pg from 'pg'
 import ws from 'ws'
+import { watched } from './methods.mjs'
 
 const binary = fileURLToPath(new URL('../../bin/basalt', import.meta.url))
 
@@ -49,10 +50,14 @@ export async function start(...flags) {
     run, // a command of the binary over the same data folder
     sql: (text, values) => sql.query(text, values),
     // Node before 22 has no WebSocket of its own; the library asks for one then.
-    client: (key = keys.ANON_KEY) => createClient(ready.api_url, key, {
-      auth: { persistSession: false, autoRefreshToken: false },
-      ...(globalThis.WebSocket ? {} : { realtime: { transport: ws } }),
-    }),
+    client(key = keys.ANON_KEY, auth = {}) {
+      const client = createClient(ready.api_url, key, {
+        auth: { persistSession: false, autoRefreshToken: false, ...auth },
+        ...(globalThis.WebSocket ? {} : { realtime: { transport: ws } }),
+      })
+      client.auth = watched(client.auth)
+      return client
+    },
     halt,
     async stop() {
       await halt()

@@ -109,6 +109,12 @@ func TestAFloodOfSignInsDoesNotSlowReads(t *testing.T) {
 	t.Logf("reads when idle: p50 %v, p95 %v of %d; in the flood: p50 %v, p95 %v of %d; %.1f sign-ins/s decided (%d in, %d wrong), %d refused",
 		quantile(idle, 0.5), quantile(idle, 0.95), len(idle), quantile(flooded, 0.5), quantile(flooded, 0.95), len(flooded),
 		rate, in.Load(), wrong.Load(), refused.Load())
+	// Time decides in a full run only, on a machine of its own. Where processors are few the reads share them with the
+	// hashes, and one in twenty waits for some slices of the operating system: 11 ms were measured on two.
+	const slice = 20 * time.Millisecond
+	if limit := max(2*quantile(idle, 0.95), slice); all() && !raced && quantile(flooded, 0.95) > limit {
+		t.Errorf("the p95 of reads is above %v", limit)
+	}
 	if len(flooded) == 0 || in.Load() == 0 || wrong.Load() == 0 {
 		t.Error("nothing was read, or nobody decided upon, in the flood")
 	}
