@@ -185,7 +185,7 @@ func (s *Service) AdminAudit(ctx context.Context, query string, page, perPage in
 	case "type":
 		fields = []string{"log_type"}
 	}
-	if query != "" && (!scoped || fields == nil) || strings.ContainsRune(text, 0) {
+	if query != "" && (!scoped || fields == nil) || !isText(text) {
 		return nil, refuse(CodeValidationFailed, fmt.Sprintf("Invalid query scope: %q is none of author:…, action:…, type:…", query))
 	}
 	pattern := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -253,6 +254,8 @@ func (s *Service) checkCustom(c *CustomProvider, secret Secret) error {
 		return refuse(CodeValidationFailed, "client_secret is required")
 	case c.Type == CustomOAuth2 && c.AuthorizationURL == "":
 		return refuse(CodeValidationFailed, "authorization_url is required for OAuth2 providers")
+	case slices.ContainsFunc(c.texts(), func(text string) bool { return !isText(text) }):
+		return refuse(CodeValidationFailed, "No setting may have a NUL")
 	}
 	_, err := provider.New(c.config(secret, s.options.Providers.Callback), s.options.Providers.Client)
 	var wrong *provider.ConfigError
@@ -260,6 +263,20 @@ func (s *Service) checkCustom(c *CustomProvider, secret Secret) error {
 		return refuse(CodeValidationFailed, wrong.Error())
 	}
 	return err
+}
+
+// texts are all settings that are kept as text.
+func (c *CustomProvider) texts() []string {
+	texts := []string{
+		c.Identifier, c.Name, c.ClientID, c.Issuer, c.DiscoveryURL, c.AuthorizationURL, c.TokenURL, c.UserinfoURL, c.JWKSURI,
+	}
+	texts = slices.Concat(texts, c.AcceptableClientIDs, c.Scopes)
+	for _, pairs := range []map[string]string{c.AttributeMapping, c.AuthorizationParams} {
+		for name, value := range pairs {
+			texts = append(texts, name, value)
+		}
+	}
+	return texts
 }
 
 // CustomProviders lists them, of one type or all.
@@ -284,11 +301,14 @@ func (s *Service) CustomProvider(ctx context.Context, identifier string) (*Custo
 
 // nobodys refuses identifiers that are no text to PostgreSQL. No provider has one.
 func nobodys(identifier string) *Error {
-	if utf8.ValidString(identifier) && !strings.ContainsRune(identifier, 0) {
+	if isText(identifier) {
 		return nil
 	}
 	return customNotFound()
 }
+
+// isText tells whether PostgreSQL takes a text. Those of URLs and forms may be any bytes.
+func isText(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
 
 func customNotFound() *Error {
 	return refuse(CodeCustomProviderNotFound, "Custom OAuth provider not found")

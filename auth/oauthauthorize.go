@@ -160,8 +160,8 @@ func (s *Service) checkAuthorization(client *OAuthClient, in AuthorizationReques
 		return "", oauthRefusal(OAuthInvalidRequest, "code_challenge_method has to be S256")
 	case len(in.State) > maxState || len(in.Nonce) > maxNonce || len(in.Scope) > maxScope || len(in.Resource) > maxResource:
 		return "", oauthRefusal(OAuthInvalidRequest, "state, nonce, scope or resource is too long")
-	case strings.ContainsRune(in.State+in.Nonce+in.Resource, 0):
-		return "", oauthRefusal(OAuthInvalidRequest, "state, nonce or resource has a NUL")
+	case !isText(in.State + in.Nonce + in.Resource):
+		return "", oauthRefusal(OAuthInvalidRequest, "state, nonce or resource has a NUL, or is not UTF-8")
 	case slices.Contains(strings.Fields(in.Prompt), "none"):
 		return "", oauthRefusal(OAuthLoginRequired, "whether the user is signed in is known to the consent page alone")
 	}

@@ -107,8 +107,8 @@ func (s *Service) exchangeAuthorization(ctx context.Context, caller Caller, clie
 	if in.Code == "" || in.Verifier == "" {
 		return nil, uuid.Nil, oauthRefusal(OAuthInvalidRequest, "code and code_verifier are required")
 	}
-	if strings.ContainsRune(in.RedirectURI+in.Resource, 0) {
-		return nil, uuid.Nil, oauthRefusal(OAuthInvalidRequest, "a parameter has a NUL")
+	if !isText(in.RedirectURI + in.Resource) {
+		return nil, uuid.Nil, oauthRefusal(OAuthInvalidRequest, "a parameter has a NUL, or is not UTF-8")
 	}
 	refusal, err := s.admit(ctx, caller, limit.Hit{Rule: exchangeRule(), Of: caller.network()})
 	switch {

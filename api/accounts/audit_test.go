@@ -145,7 +145,7 @@ func TestTheAuditLogIsSearched(t *testing.T) {
 			t.Errorf("%q finds %d", test.query, len(found))
 		}
 	}
-	for _, query := range []string{"login", "payload:x", ":", "author", "author:\x00"} {
+	for _, query := range []string{"login", "payload:x", ":", "author", "author:\x00", "author:\xff"} {
 		s.want(s.admin("GET", "/audit?query="+url.QueryEscape(query), ""), 400, "validation_failed")
 	}
 	s.want(s.admin("GET", "/audit?page=0", ""), 400, "validation_failed")

@@ -121,3 +121,16 @@ func TestAnIdentifierThatIsNoTextNamesNoProvider(t *testing.T) {
 	s.want(s.say("/token?grant_type=id_token", `{"provider":"custom:\\u0000","id_token":"a.b.c"}`), 400, "validation_failed")
 	s.want(s.call("GET", "/authorize?provider=custom:%00", "", ""), 400, "validation_failed")
 }
+
+func TestNoSettingOfAProviderHasANUL(t *testing.T) {
+	s := start(t, options())
+	const settings = `"provider_type":"oauth2","client_id":"x","client_secret":"y","authorization_url":"https://p.example/a","token_url":"https://p.example/t","userinfo_url":"https://p.example/u"`
+	s.want(s.admin("POST", "/custom-providers", `{"identifier":"custom:a","name":"A",`+settings+`}`), 201, "")
+	for _, change := range []string{
+		`"name":"\u0000"`, `"client_id":"\u0000"`, `"acceptable_client_ids":["\u0000"]`, `"scopes":["\u0000"]`, `"attribute_mapping":{"sub":"\u0000"}`,
+		`"attribute_mapping":{"\u0000":"sub"}`, `"authorization_params":{"a":"\u0000"}`, `"jwks_uri":"\u0000"`, `"issuer":"\u0000"`, `"discovery_url":"\u0000"`,
+	} {
+		s.want(s.admin("PUT", "/custom-providers/custom:a", `{`+change+`}`), 400, "validation_failed")
+		s.want(s.admin("POST", "/custom-providers", `{"identifier":"custom:b","name":"B",`+settings+`,`+change+`}`), 400, "validation_failed")
+	}
+}

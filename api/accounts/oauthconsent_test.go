@@ -47,7 +47,7 @@ func TestNobodyIsLedWhereTheClientHasNotRegistered(t *testing.T) {
 		"invalid_request": {
 			{"code_challenge": nil}, {"code_challenge_method": nil}, {"code_challenge_method": {"plain"}}, {"code_challenge_method": {"S512"}}, {"code_challenge": {"short"}},
 			{"code_challenge": {strings.Repeat("x", 129)}}, {"code_challenge": {strings.Repeat("?", 43)}}, {"code_challenge": nil, "code_challenge_method": nil},
-			{"nonce": {strings.Repeat("x", 256)}}, {"response_mode": {"fragment"}}, {"response_mode": {"form_post"}}, {"resource": {"https://a.example/" + strings.Repeat("x", 2048)}}, {"nonce": {"\x00"}},
+			{"nonce": {strings.Repeat("x", 256)}}, {"response_mode": {"fragment"}}, {"response_mode": {"form_post"}}, {"resource": {"https://a.example/" + strings.Repeat("x", 2048)}}, {"nonce": {"\x00"}}, {"nonce": {"\xff"}}, {"resource": {"https://a.example/\xff"}},
 		},
 		"invalid_scope":             {{"scope": {"email everything"}}, {"scope": {"admin"}}},
 		"invalid_target":            {{"resource": {"things"}}, {"resource": {"https://a.example/#x"}}},

@@ -79,12 +79,13 @@ func TestEachConditionOfAnExchangeRefusesAlone(t *testing.T) {
 			digest := sha256.Sum256([]byte(v.Get("client_secret")))
 			v.Set("client_secret", base64.RawURLEncoding.EncodeToString(digest[:]))
 		}, nil, 401, "invalid_client"},
-		"a code twice":         {func(v url.Values) { v["code"] = append(v["code"], "x") }, nil, 400, "invalid_request"},
-		"two ways at once":     {func(url.Values) {}, []string{"Authorization", basic(p.id, p.config.ClientSecret)}, 400, "invalid_request"},
-		"two clients at once":  {func(v url.Values) { v.Del("client_secret") }, []string{"Authorization", basic(other.id, other.config.ClientSecret)}, 400, "invalid_request"},
-		"a NUL in a parameter": {func(v url.Values) { v.Set("redirect_uri", "\x00") }, nil, 400, "invalid_request"},
-		"no form":              {func(url.Values) {}, []string{"Content-Type", "application/json"}, 400, "invalid_request"},
-		"a wrong basic secret": {func(v url.Values) { v.Del("client_secret") }, []string{"Authorization", basic(p.id, "wrong")}, 401, "invalid_client"},
+		"a code twice":                  {func(v url.Values) { v["code"] = append(v["code"], "x") }, nil, 400, "invalid_request"},
+		"two ways at once":              {func(url.Values) {}, []string{"Authorization", basic(p.id, p.config.ClientSecret)}, 400, "invalid_request"},
+		"two clients at once":           {func(v url.Values) { v.Del("client_secret") }, []string{"Authorization", basic(other.id, other.config.ClientSecret)}, 400, "invalid_request"},
+		"a parameter that is not UTF-8": {func(v url.Values) { v.Set("redirect_uri", "\xff") }, nil, 400, "invalid_request"},
+		"a NUL in a parameter":          {func(v url.Values) { v.Set("redirect_uri", "\x00") }, nil, 400, "invalid_request"},
+		"no form":                       {func(url.Values) {}, []string{"Content-Type", "application/json"}, 400, "invalid_request"},
+		"a wrong basic secret":          {func(v url.Values) { v.Del("client_secret") }, []string{"Authorization", basic(p.id, "wrong")}, 401, "invalid_client"},
 	} {
 		values := good(p)
 		c.change(values)
