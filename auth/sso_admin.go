@@ -144,6 +144,9 @@ func ssoProviderNotFound() *Error {
 
 // AdminSSOProviders lists all identity providers, or those with a resource id, or with one that begins so.
 func (s *Service) AdminSSOProviders(ctx context.Context, resourceID, resourcePrefix string) ([]SSOProvider, error) {
+	if !isText(resourceID + resourcePrefix) {
+		return []SSOProvider{}, nil // no name is like that
+	}
 	rows, err := s.pool.Query(ctx, ssoProvidersSelected, nil, resourceID, resourcePrefix)
 	if err != nil {
 		return nil, err

@@ -102,7 +102,7 @@
 //   - Refresh tokens, links and codes are stored as hashes, second factors' secrets and provider tokens sealed. What a
 //     dump has in clear is taken, and renewed at its first use.
 //   - A hook that is a server signs off tokens behind the transaction that wrote their session; one that refuses ends it.
-//   - Tokens of OAuth clients read the user and end their session; other endpoints of users refuse them (insufficient_scope).
+//   - Tokens of OAuth clients read the user and end their own session, whatever the scope; other endpoints of users refuse them (insufficient_scope).
 //   - PKCE takes S256 only, unless --pkce-plain. The second use of a code ends the session that the first one gave.
 //   - --strict-sessions lets the REST API refuse tokens of ended sessions too; there, a token is otherwise good until it expires.
 //
@@ -110,7 +110,10 @@
 //
 //   - Codes are good for ten minutes, links for an hour, each by a setting of its own.
 //   - Answers for an address leave at the same time whether or not it has an account, and do the same work.
-//   - A sign-in or recovery by mail on an account that was never confirmed drops the password that nobody confirmed.
+//   - On an account that was never confirmed a sign-in or recovery by mail, an invitation, and a sign-up with another
+//     password drop what it was made with: its password, and identities whose server does not vouch for the address.
+//   - A new password gives up changes of address that wait, and codes and linkings that sessions have begun; the end of a
+//     session ends the account's linkings.
 //   - HEAD and prefetching do not use a link up; with --mail-confirm-page a page with a button stands before it.
 //   - X-Forwarded-Host and Referer never form links; a Referer is followed only to where the allow list leads.
 //   - Mails and texts go through a queue, hooks that send included: their failures are retried and logged, not answered.
@@ -126,6 +129,7 @@
 //
 // Factors:
 //
+//   - Once an account has a proved factor, another one is proved, and OAuth clients are authorized, at aal2 only.
 //   - A TOTP code counts once per factor whoever uses it, also over several processes. Guesses are bounded per factor and day.
 //   - Passkeys demand user verification, and a count of signatures that does not grow refuses the sign-in.
 //

@@ -437,7 +437,7 @@ func TestIdentityProvidersAreAdministered(t *testing.T) {
 	if list.str("items.0.id") != id || list.get("items.0.saml.metadata_xml") != nil {
 		t.Errorf("the list is %s", list.text)
 	}
-	for query, n := range map[string]int{"resource_id=acme": 1, "resource_id=other": 0, "resource_id_prefix=ac": 1, "resource_id_prefix=x": 0} {
+	for query, n := range map[string]int{"resource_id=acme": 1, "resource_id=other": 0, "resource_id_prefix=ac": 1, "resource_id_prefix=x": 0, "resource_id=%00": 0, "resource_id_prefix=%ff": 0} {
 		items, _ := s.admin("GET", "/sso/providers?"+query, "").get("items").([]any)
 		if len(items) != n {
 			t.Errorf("%s finds %d", query, len(items))
