@@ -125,7 +125,7 @@ func (s *Service) exchangeAuthorization(ctx context.Context, caller Caller, clie
 	var scope string
 	var nonce *string
 	var session *Session
-	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+	err = s.again(ctx, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, takeAuthorizationCode, hash, client.ID, challengeOf(in.Verifier), in.RedirectURI, in.Resource).
 			Scan(&user, &scope, &nonce)
 		if err != nil {

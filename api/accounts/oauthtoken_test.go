@@ -235,3 +235,16 @@ func TestRefreshesOfAClient(t *testing.T) {
 	}
 	s.want(s.call("GET", "/user", held.AccessToken, ""), 403, "session_not_found")
 }
+
+// A code that a thief's session had given must not outlive the password either.
+func TestACodeOfAClientEndsWithThePassword(t *testing.T) {
+	s := startOAuth(t, "ES256", nil)
+	p := s.party(t, "", "email")
+	user := s.signUp(address())
+	verifier := oauth2.GenerateVerifier()
+	code := codeOf(t, p.grant(t, user.str("access_token"), p.ask(t, "s", verifier)), "s")
+	s.want(s.call("PUT", "/user", user.str("access_token"), `{"password":"Another-pass-1"}`), 200, "")
+	if _, err := p.config.Exchange(p.ctx, code, oauth2.VerifierOption(verifier)); err == nil {
+		t.Error("the code gives a session")
+	}
+}
