@@ -2,11 +2,7 @@ package accounts
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
@@ -24,11 +20,6 @@ func (f *face) adminRoutes() routes {
 		},
 	}
 }
-
-const (
-	defaultPerPage = 50
-	maxPerPage     = 1000
-)
 
 type adminUserRequest struct {
 	ID           *uuid.UUID      `json:"id"`
@@ -55,53 +46,16 @@ func (in adminUserRequest) user() auth.AdminUser {
 
 // listUsers answers GET /admin/users?page=&per_page=.
 func (f *face) listUsers(c echo.Context) error {
-	page, err := count(c, "page", 1)
+	p, err := pageOf(c)
 	if err != nil {
 		return err
 	}
-	perPage, err := count(c, "per_page", defaultPerPage)
+	found, err := f.service.AdminListUsers(c.Request().Context(), p.number, p.size)
 	if err != nil {
 		return err
 	}
-	perPage = min(perPage, maxPerPage)
-	found, err := f.service.AdminListUsers(c.Request().Context(), page, perPage)
-	if err != nil {
-		return err
-	}
-	header := c.Response().Header()
-	header.Set("X-Total-Count", strconv.Itoa(found.Total))
-	header.Set("Link", links(c.Request().URL, page, perPage, found.Total))
+	p.describe(c, found.Total)
 	return c.JSONBlob(http.StatusOK, userListBody(found.Users))
-}
-
-// count reads a query parameter that counts from 1.
-func count(c echo.Context, name string, otherwise int) (int, error) {
-	text := c.QueryParam(name)
-	if text == "" {
-		return otherwise, nil
-	}
-	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || n < 1 {
-		return 0, &problem{status: http.StatusBadRequest, code: auth.CodeValidationFailed, message: fmt.Sprintf("Bad Pagination Parameters: %s must be a number from 1 on", name)}
-	}
-	return int(n), nil
-}
-
-// links are the pages around this one (RFC 8288): next only when there is one, last always. A key among the
-// parameters is not repeated.
-func links(u *url.URL, page, perPage, total int) string {
-	last := max(1, (total+perPage-1)/perPage)
-	link := func(to int, relation string) string {
-		query := u.Query()
-		query.Del("apikey")
-		query.Set("page", strconv.Itoa(to))
-		return fmt.Sprintf(`<%s?%s>; rel="%s"`, u.EscapedPath(), query.Encode(), relation)
-	}
-	var all []string
-	if page < last {
-		all = append(all, link(page+1, "next"))
-	}
-	return strings.Join(append(all, link(last, "last")), ", ")
 }
 
 // createUser answers POST /admin/users.

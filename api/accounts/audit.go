@@ -3,7 +3,6 @@ package accounts
 import (
 	"encoding/json"
 	"net/http"
-	"strconv"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
@@ -22,22 +21,15 @@ type auditBody struct {
 
 // listAudit answers GET /admin/audit?query=&page=&per_page=.
 func (f *face) listAudit(c echo.Context) error {
-	page, err := count(c, "page", 1)
+	p, err := pageOf(c)
 	if err != nil {
 		return err
 	}
-	perPage, err := count(c, "per_page", defaultPerPage)
+	found, err := f.service.AdminAudit(c.Request().Context(), c.QueryParam("query"), p.number, p.size)
 	if err != nil {
 		return err
 	}
-	perPage = min(perPage, maxPerPage)
-	found, err := f.service.AdminAudit(c.Request().Context(), c.QueryParam("query"), page, perPage)
-	if err != nil {
-		return err
-	}
-	header := c.Response().Header()
-	header.Set("X-Total-Count", strconv.Itoa(found.Total))
-	header.Set("Link", links(c.Request().URL, page, perPage, found.Total))
+	p.describe(c, found.Total)
 	body := make([]auditBody, len(found.Entries))
 	for i, e := range found.Entries {
 		body[i] = auditBody{ID: e.ID, Payload: e.Payload, IPAddress: e.IPAddress}

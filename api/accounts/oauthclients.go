@@ -3,7 +3,6 @@ package accounts
 import (
 	"errors"
 	"net/http"
-	"strconv"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
@@ -46,22 +45,15 @@ func (in clientRequest) change() auth.ClientChange {
 
 // listOAuthClients answers GET /admin/oauth/clients?page=&per_page=.
 func (f *face) listOAuthClients(c echo.Context) error {
-	page, err := count(c, "page", 1)
+	p, err := pageOf(c)
 	if err != nil {
 		return err
 	}
-	perPage, err := count(c, "per_page", defaultPerPage)
+	found, total, err := f.service.OAuthClients(c.Request().Context(), p.number, p.size)
 	if err != nil {
 		return err
 	}
-	perPage = min(perPage, maxPerPage)
-	found, total, err := f.service.OAuthClients(c.Request().Context(), page, perPage)
-	if err != nil {
-		return err
-	}
-	header := c.Response().Header()
-	header.Set("X-Total-Count", strconv.Itoa(total))
-	header.Set("Link", links(c.Request().URL, page, perPage, total))
+	p.describe(c, total)
 	s := make(shape, 0, 64+768*len(found))
 	s.open()
 	s.list("clients", len(found), func(i int) { s.oauthClient(found[i], "") })
