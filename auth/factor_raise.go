@@ -100,12 +100,7 @@ select
     coalesce(s.aal, 'aal1'),
     s.oauth_client_id,
     s.scopes,
-    array(
-        select row(a.authentication_method, a.updated_at)
-        from auth.mfa_amr_claims a
-        where a.session_id = s.id
-        order by a.updated_at desc
-    )
+    ` + sessionMethods + `
 from auth.sessions s
 where s.id = $1`
 )

@@ -224,10 +224,7 @@ func (s *Service) exchangeCode(ctx context.Context, caller Caller, code, verifie
 		if session, err = s.open(ctx, tx, caller, user, method); err != nil {
 			return err
 		}
-		batch := &pgx.Batch{}
-		batch.Queue(keepExchanged, hash, session.ID)
-		batch.Queue(sweepExchanged)
-		return tx.SendBatch(ctx, batch).Close()
+		return rememberExchange(ctx, tx, hash, session.ID)
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = s.notTaken(ctx, caller, hash)
@@ -245,6 +242,27 @@ func (s *Service) exchangeCode(ctx context.Context, caller Caller, code, verifie
 	return session, user, err
 }
 
+// rememberExchange keeps which session a code has given, so that who brings it again ends that.
+func rememberExchange(ctx context.Context, tx pgx.Tx, hash string, session uuid.UUID) error {
+	batch := &pgx.Batch{}
+	batch.Queue(keepExchanged, hash, session)
+	batch.Queue(sweepExchanged)
+	return tx.SendBatch(ctx, batch).Close()
+}
+
+// endExchanged ends the session of a code that has been brought again (RFC 6749 §4.1.2).
+func (s *Service) endExchanged(ctx context.Context, caller Caller, session uuid.UUID) error {
+	batch := &pgx.Batch{}
+	batch.Queue(endSession, session)
+	batch.Queue(revokeFamily, session)
+	if err := s.send(ctx, batch); err != nil {
+		return err
+	}
+	s.log.Warn().Stringer("session_id", session).Str("request_id", caller.RequestID).
+		Msg("a used authorization code came back: its session is ended")
+	return nil
+}
+
 // notTaken is why a code gave no session.
 func (s *Service) notTaken(ctx context.Context, caller Caller, hash string) error {
 	var expired bool
@@ -256,14 +274,9 @@ func (s *Service) notTaken(ctx context.Context, caller Caller, hash string) erro
 	case err != nil:
 		return err
 	case used != nil:
-		batch := &pgx.Batch{}
-		batch.Queue(endSession, *used)
-		batch.Queue(revokeFamily, *used)
-		if err := s.send(ctx, batch); err != nil {
+		if err := s.endExchanged(ctx, caller, *used); err != nil {
 			return err
 		}
-		s.log.Warn().Stringer("session_id", *used).Str("request_id", caller.RequestID).
-			Msg("a used authorization code came back: its session is ended")
 		return deny(CodeFlowStateAlreadyUsed, "invalid flow state, the code has been used already")
 	case expired:
 		return deny(CodeFlowStateExpired, "invalid flow state, flow state has expired")

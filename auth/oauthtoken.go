@@ -134,10 +134,7 @@ func (s *Service) exchangeAuthorization(ctx context.Context, caller Caller, clie
 		if session, err = s.openFor(ctx, tx, caller, user, client, scope); err != nil {
 			return err
 		}
-		batch := &pgx.Batch{}
-		batch.Queue(keepExchanged, hash, session.ID)
-		batch.Queue(sweepExchanged)
-		return tx.SendBatch(ctx, batch).Close()
+		return rememberExchange(ctx, tx, hash, session.ID)
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = s.codeRefused(ctx, caller, hash)
@@ -190,14 +187,9 @@ func (s *Service) codeRefused(ctx context.Context, caller Caller, hash string) e
 		return err
 	}
 	if err == nil {
-		batch := &pgx.Batch{}
-		batch.Queue(endSession, used)
-		batch.Queue(revokeFamily, used)
-		if err := s.send(ctx, batch); err != nil {
+		if err := s.endExchanged(ctx, caller, used); err != nil {
 			return err
 		}
-		s.log.Warn().Stringer("session_id", used).Str("request_id", caller.RequestID).
-			Msg("a used authorization code came back: its session is ended")
 	}
 	return oauthRefusal(OAuthInvalidGrant, "The code is not valid, has been used or has ended, or its verifier or redirect_uri do not match")
 }

@@ -32,12 +32,7 @@ select` + userColumns + `,
         order by h.id desc
         limit 1
     ),
-    array(
-        select row(a.authentication_method, a.updated_at)
-        from auth.mfa_amr_claims a
-        where a.session_id = s.id
-        order by a.updated_at desc
-    )
+    ` + sessionMethods + `
 from auth.refresh_tokens r
 join auth.sessions s on s.id = r.session_id
 join auth.users u on u.id = s.user_id

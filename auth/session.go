@@ -73,7 +73,15 @@ type methodClaim struct {
 	Provider string `json:"provider,omitempty"`
 }
 
-// methods reads an array of methods with the time of each.
+// sessionMethods are the methods of a session whose row is called s, the newest first, as row.methods reads them.
+const sessionMethods = `array(
+        select row(a.authentication_method, a.updated_at)
+        from auth.mfa_amr_claims a
+        where a.session_id = s.id
+        order by a.updated_at desc
+    )`
+
+// methods reads sessionMethods.
 func (r *row) methods() []methodClaim {
 	var all []methodClaim
 	r.records(func(r *row) {

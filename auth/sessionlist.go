@@ -26,12 +26,7 @@ select
     s.oauth_client_id,
     c.client_name,
     s.scopes,
-    array(
-        select row(a.authentication_method, a.updated_at)
-        from auth.mfa_amr_claims a
-        where a.session_id = s.id
-        order by a.updated_at desc
-    )
+    ` + sessionMethods + `
 from auth.sessions s
 left join auth.oauth_clients c on c.id = s.oauth_client_id
 where s.user_id = $1
