@@ -207,7 +207,7 @@ func (s *Service) refreshClient(ctx context.Context, caller Caller, client *OAut
 		return nil, uuid.Nil, oauthRefusal(OAuthInvalidRequest, "refresh_token is required")
 	}
 	if scope != "" {
-		granted, err := s.present(ctx, refresh)
+		granted, err := s.present(ctx, caller, refresh)
 		if err != nil {
 			return nil, uuid.Nil, err
 		}

@@ -140,18 +140,13 @@ func (s *Service) refresh(ctx context.Context, caller Caller, refresh Secret, cl
 	if refresh == "" {
 		return nil, uuid.Nil, refuse(CodeValidationFailed, "refresh_token required")
 	}
-	refusal, err := s.admit(ctx, caller, limit.Hit{Rule: refreshRule(), Of: caller.network()})
-	switch {
-	case err != nil:
-		return nil, uuid.Nil, err
-	case refusal != nil:
-		return nil, uuid.Nil, tooOften(refusal)
-	}
+	hits := []limit.Hit{{Rule: refreshRule(), Of: caller.network()}}
 	for range rotateAttempts {
-		p, err := s.present(ctx, refresh)
+		p, err := s.present(ctx, caller, refresh, hits...)
 		if err != nil {
 			return nil, uuid.Nil, err
 		}
+		hits = nil // however often it has to be read, it is one refresh
 		id := p.user.ID
 		switch {
 		case p.user.banned:
@@ -193,24 +188,39 @@ func (p *presented) grant(next Secret, at time.Time) grant {
 	return grant{user: p.user, refresh: next, standing: p.standing, method: methodRefresh, at: at}
 }
 
-// present finds a refresh token.
-func (s *Service) present(ctx context.Context, refresh Secret) (*presented, error) {
-	p := &presented{}
+// present counts hits and finds a refresh token in one flight. Tokens that are not there count as well.
+func (s *Service) present(ctx context.Context, caller Caller, refresh Secret, hits ...limit.Hit) (*presented, error) {
+	p, found := &presented{}, false
+	batch := &pgx.Batch{}
+	verdict := s.count(batch, caller, hits...)
 	parameters := append([]any{candidates(refresh), s.options.ReuseInterval}, s.options.Sessions.parameters()...)
-	err := s.pool.QueryRow(ctx, readRefresh, parameters...).Scan(reader(func(r *row) {
-		p.user, p.stored, p.revoked = r.user(), r.text(), r.flag()
-		p.late = r.flag()
-		p.sessionID, p.level, p.client, p.scopes = r.id(), r.text(), r.id(), r.text()
-		p.over, p.head = r.text(), r.text()
-		p.methods = r.methods()
-	}))
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, refreshTokenNotFound()
-	}
-	if err != nil {
+	batch.Queue(readRefresh, parameters...).QueryRow(func(row pgx.Row) error {
+		err := row.Scan(reader(p.read))
+		found = err == nil
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	if err := s.send(ctx, batch); err != nil {
 		return nil, err
 	}
+	if refusal := verdict.Refused(); refusal != nil {
+		return nil, tooOften(refusal)
+	}
+	if !found {
+		return nil, refreshTokenNotFound()
+	}
 	return p, nil
+}
+
+// read reads a row of readRefresh.
+func (p *presented) read(r *row) {
+	p.user, p.stored, p.revoked = r.user(), r.text(), r.flag()
+	p.late = r.flag()
+	p.sessionID, p.level, p.client, p.scopes = r.id(), r.text(), r.id(), r.text()
+	p.over, p.head = r.text(), r.text()
+	p.methods = r.methods()
 }
 
 func refreshTokenNotFound() *Error {
