@@ -85,7 +85,8 @@ func (d definitions) change(kind int) (next definitions, sql string, notices []n
 			next.away, sql = 'b', `drop table away; create table away (b text, c int default 2); insert into away values ('x')`
 		default:
 			next.away, sql = 0, `drop table away`
-			notices = []notice{{"away", "b", true}}
+			// A catalog that has not heard of b yet must not be taken for one that has forgotten it.
+			notices = []notice{{"away", "a", true}, {"away", "b", true}}
 		}
 	case 4:
 		next.f = d.f + 1
