@@ -72,7 +72,6 @@ const (
 	CodeOTPExpired                        Code = "otp_expired"
 	CodeOTPDisabled                       Code = "otp_disabled"
 	CodePhoneExists                       Code = "phone_exists"
-	CodeEmailProviderDisabled             Code = "email_provider_disabled"
 	CodeReauthenticationNeeded            Code = "reauthentication_needed"
 	CodeReauthenticationNotValid          Code = "reauthentication_not_valid"
 )

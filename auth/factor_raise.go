@@ -125,10 +125,7 @@ type acceptance struct {
 
 // raise writes that a factor was proved and signs the session's new tokens, in one flight.
 func (s *Service) raise(ctx context.Context, caller Caller, p *Principal, f Factor, accept *acceptance) (*Session, error) {
-	o, err := newOpening(factorMethod(f.Type), now())
-	if err != nil {
-		return nil, err
-	}
+	o := newOpening(factorMethod(f.Type), now())
 	o.id = p.SessionID
 	accepted := false
 	st := standing{sessionID: p.SessionID}

@@ -2,10 +2,7 @@ package auth
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -149,11 +146,7 @@ func optionalText(text string) *string {
 
 // issueCode gives the code of a flow whose user is known now, and where it leads. It can be part of a transaction.
 func issueCode(ctx context.Context, db limit.Sender, id, user uuid.UUID) (code Secret, redirect string, err error) {
-	random := make([]byte, 32)
-	if _, err := rand.Read(random); err != nil {
-		return "", "", fmt.Errorf("authorization code: %w", err)
-	}
-	code = Secret(base64.RawURLEncoding.EncodeToString(random))
+	code = DrawSecret(secretLength)
 	var referrer *string
 	batch := &pgx.Batch{}
 	batch.Queue(codeOfFlow, id, storedToken(code), user).QueryRow(func(found pgx.Row) error { return found.Scan(&referrer) })

@@ -2,9 +2,7 @@ package auth
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -100,11 +98,7 @@ func LoadKeys(ctx context.Context, db Database, given Secret) (*Keys, error) {
 }
 
 func generatedSecret(ctx context.Context, db Database) (string, error) {
-	random := make([]byte, 48)
-	if _, err := rand.Read(random); err != nil {
-		return "", fmt.Errorf("make JWT secret: %w", err)
-	}
-	secret, err := keep(ctx, db, "jwt_secret", base64.RawURLEncoding.EncodeToString(random))
+	secret, err := keep(ctx, db, "jwt_secret", DrawSecret(48).Reveal())
 	if err != nil {
 		return "", fmt.Errorf("keep JWT secret: %w", err)
 	}

@@ -2,8 +2,6 @@ package auth
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/url"
@@ -109,11 +107,7 @@ func (s *Service) beginAuthorization(ctx context.Context, caller Caller, in Auth
 		}
 		return s.answerAt(in.RedirectURI, in.State, url.Values{"error": {string(fault.Code)}, "error_description": {fault.Description}})
 	}
-	id, err := randomName()
-	if err != nil {
-		return "", err
-	}
-	at := now()
+	id, at := DrawSecret(secretLength).Reveal(), now()
 	batch := &pgx.Batch{}
 	batch.Queue(sweepAuthorizations)
 	batch.Queue(insertAuthorization, uuid.New(), id, client.ID, in.RedirectURI, scope, optionalText(in.State),
@@ -218,15 +212,6 @@ func (s *Service) answerAt(redirect, state string, answer url.Values) (string, e
 	query.Set("iss", s.options.Issuer)
 	u.RawQuery = query.Encode()
 	return u.String(), nil
-}
-
-// randomName draws 256 bits as text.
-func randomName() (string, error) {
-	random := make([]byte, 32)
-	if _, err := rand.Read(random); err != nil {
-		return "", fmt.Errorf("draw a name: %w", err)
-	}
-	return base64.RawURLEncoding.EncodeToString(random), nil
 }
 
 // OriginAllowed tells whether scripts of an origin may decide for their user: the site's, or one of the list.

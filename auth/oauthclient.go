@@ -2,12 +2,10 @@ package auth
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -237,10 +235,7 @@ func (s *Service) registerClient(ctx context.Context, caller Caller, in ClientCh
 	if method == ClientPublic {
 		kind = "public"
 	} else {
-		var err error
-		if secret, hash, err = newClientSecret(); err != nil {
-			return nil, "", err
-		}
+		secret, hash = newClientSecret()
 	}
 	if dynamic {
 		registration = "dynamic"
@@ -302,10 +297,7 @@ func (s *Service) renewClientSecret(ctx context.Context, id uuid.UUID) (*OAuthCl
 	case c.Public():
 		return nil, "", invalidClient("Cannot regenerate secret for public client")
 	}
-	secret, hash, err := newClientSecret()
-	if err != nil {
-		return nil, "", err
-	}
+	secret, hash := newClientSecret()
 	c, err = scanClient(s.pool.QueryRow(ctx, updateClient, id, nil, nil, nil, nil, nil, nil, hash))
 	return c, secret, err
 }
@@ -330,15 +322,11 @@ func (s *Service) deleteClient(ctx context.Context, id uuid.UUID) error {
 
 func invalidClient(message string) *Error { return refuse(CodeValidationFailed, message) }
 
-// newClientSecret draws a secret, which has so many bits that a plain hash hides it.
-func newClientSecret() (Secret, *string, error) {
-	random := make([]byte, 32)
-	if _, err := rand.Read(random); err != nil {
-		return "", nil, fmt.Errorf("client secret: %w", err)
-	}
-	secret := Secret(base64.RawURLEncoding.EncodeToString(random))
+// newClientSecret draws a secret, and gives it with its hash.
+func newClientSecret() (Secret, *string) {
+	secret := DrawSecret(secretLength)
 	hash := clientSecretHash(secret)
-	return secret, &hash, nil
+	return secret, &hash
 }
 
 func clientSecretHash(secret Secret) string {

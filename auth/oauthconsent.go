@@ -157,12 +157,9 @@ func (s *Service) writeDecision(ctx context.Context, p *Principal, id string, d 
 	status, answer := "denied", url.Values{"error": {string(OAuthAccessDenied)}, "error_description": {"The user denied the request"}}
 	var stored *string
 	if d.approve {
-		code, err := randomName()
-		if err != nil {
-			return "", err
-		}
-		hash := storedToken(Secret(code))
-		status, stored, answer = "approved", &hash, url.Values{"code": {code}}
+		code := DrawSecret(secretLength)
+		hash := storedToken(code)
+		status, stored, answer = "approved", &hash, url.Values{"code": {code.Reveal()}}
 	}
 	var client uuid.UUID
 	var redirect, scope string

@@ -157,10 +157,7 @@ func (s *Service) exchangeAuthorization(ctx context.Context, caller Caller, clie
 
 // openFor writes a session that a client holds.
 func (s *Service) openFor(ctx context.Context, db limit.Sender, caller Caller, user uuid.UUID, client *OAuthClient, scope string) (*Session, error) {
-	o, err := newOpening(MethodOAuthCode, now())
-	if err != nil {
-		return nil, err
-	}
+	o := newOpening(MethodOAuthCode, now())
 	var u *User
 	batch := &pgx.Batch{}
 	batch.Queue(openForClient, append(o.parameters(caller), user)...).QueryRow(func(found pgx.Row) error {
@@ -169,7 +166,7 @@ func (s *Service) openFor(ctx context.Context, db limit.Sender, caller Caller, u
 		return err
 	})
 	batch.Queue(giveToClient, o.id, client.ID, scope)
-	err = db.SendBatch(ctx, batch).Close()
+	err := db.SendBatch(ctx, batch).Close()
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, banned()

@@ -2,10 +2,7 @@ package auth
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,10 +28,7 @@ from signed u`
 // open writes a session for an account whose user has proved by a method who they are. It can be part of a
 // transaction, which then has to commit before the session is made complete and given away.
 func (s *Service) open(ctx context.Context, db limit.Sender, caller Caller, id uuid.UUID, method string) (*Session, error) {
-	o, err := newOpening(method, now())
-	if err != nil {
-		return nil, err
-	}
+	o := newOpening(method, now())
 	var u *User
 	batch := &pgx.Batch{}
 	batch.Queue(openForUser, append(o.parameters(caller), id)...).QueryRow(func(found pgx.Row) error {
@@ -43,7 +37,7 @@ func (s *Service) open(ctx context.Context, db limit.Sender, caller Caller, id u
 		return err
 	})
 	s.audit(batch, auditEntry{action: actionLogin, user: id, session: o.id, provider: method, caller: caller, at: o.at})
-	err = db.SendBatch(ctx, batch).Close()
+	err := db.SendBatch(ctx, batch).Close()
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, notOpened(ctx, db, id)
@@ -73,17 +67,8 @@ type opening struct {
 	at      time.Time
 }
 
-func newOpening(method string, at time.Time) (opening, error) {
-	random := make([]byte, 32)
-	if _, err := rand.Read(random); err != nil {
-		return opening{}, fmt.Errorf("refresh token: %w", err)
-	}
-	return opening{
-		id:      uuid.New(),
-		refresh: Secret(base64.RawURLEncoding.EncodeToString(random)),
-		method:  method,
-		at:      at,
-	}, nil
+func newOpening(method string, at time.Time) opening {
+	return opening{id: uuid.New(), refresh: DrawSecret(secretLength), method: method, at: at}
 }
 
 // openSession continues a WITH whose step `signed` gives the account that signs in: it

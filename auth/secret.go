@@ -2,8 +2,10 @@
 package auth
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/base64"
 	"fmt"
 	"io"
 )
@@ -13,6 +15,16 @@ const redacted = "[redacted]"
 // Secret is text that must not be seen: it prints as [redacted] by every verb, in logs
 // and in JSON. Reveal gives the text itself.
 type Secret string
+
+// DrawSecret draws a number of random bytes and writes them in the unpadded URL alphabet (RFC 4648 §5).
+func DrawSecret(bytes int) Secret {
+	random := make([]byte, bytes)
+	rand.Read(random) // never fails
+	return Secret(base64.RawURLEncoding.EncodeToString(random))
+}
+
+// secretLength is how many bytes are drawn for what nobody may guess: 256 bits, so many that a plain hash hides them.
+const secretLength = 32
 
 // String hides the secret.
 func (Secret) String() string { return redacted }

@@ -106,10 +106,7 @@ func (s *Service) signIn(ctx context.Context, caller Caller, in Credentials) (*S
 		renewed = &hash
 	}
 	at := now()
-	o, err := newOpening(MethodPassword, at)
-	if err != nil {
-		return nil, id, err
-	}
+	o := newOpening(MethodPassword, at)
 	batch := &pgx.Batch{}
 	batch.Queue(signIn, append(o.parameters(caller), id, stored, renewed)...).QueryRow(func(row pgx.Row) error {
 		user, err = scanUser(row)

@@ -177,10 +177,7 @@ func (s *Service) signUpAnonymously(ctx context.Context, caller Caller, data met
 // signUpConfirmed writes the account and its first session in one flight. The account is
 // read back after its triggers have run: they may have changed it.
 func (s *Service) signUpConfirmed(ctx context.Context, caller Caller, d draft, method string, at time.Time) (*SignedUp, error) {
-	o, err := newOpening(method, at)
-	if err != nil {
-		return nil, err
-	}
+	o := newOpening(method, at)
 	provider := providerOf(d.address())
 	if d.anonymous {
 		provider = MethodAnonymous

@@ -171,41 +171,57 @@ func unavailable(code string) bool {
 	return len(code) == 5 && (code[:2] == "08" || code[:2] == "53" || code[:3] == "57P" || code == "25006")
 }
 
+// statuses of the codes; one that is not listed is 400.
+var statuses = map[auth.Code]int{
+	auth.CodeNoAuthorization:                   http.StatusUnauthorized,
+	auth.CodeInsufficientAAL:                   http.StatusUnauthorized,
+	auth.CodeNotAdmin:                          http.StatusForbidden,
+	auth.CodeSessionNotFound:                   http.StatusForbidden,
+	auth.CodeUserNotFound:                      http.StatusNotFound,
+	auth.CodeFlowStateNotFound:                 http.StatusNotFound,
+	auth.CodeFactorNotFound:                    http.StatusNotFound,
+	auth.CodeManualLinkingDisabled:             http.StatusNotFound,
+	auth.CodeCustomProviderNotFound:            http.StatusNotFound,
+	auth.CodeOAuthClientNotFound:               http.StatusNotFound,
+	auth.CodeOAuthAuthorizationNotFound:        http.StatusNotFound,
+	auth.CodeOAuthConsentNotFound:              http.StatusNotFound,
+	auth.CodeConflict:                          http.StatusConflict,
+	auth.CodeWeakPassword:                      http.StatusUnprocessableEntity,
+	auth.CodeSamePassword:                      http.StatusUnprocessableEntity,
+	auth.CodeUserAlreadyExists:                 http.StatusUnprocessableEntity,
+	auth.CodeEmailExists:                       http.StatusUnprocessableEntity,
+	auth.CodeSignupDisabled:                    http.StatusUnprocessableEntity,
+	auth.CodeOTPDisabled:                       http.StatusUnprocessableEntity,
+	auth.CodePhoneExists:                       http.StatusUnprocessableEntity,
+	auth.CodeReauthenticationNotValid:          http.StatusUnprocessableEntity,
+	auth.CodeAnonymousProviderDisabled:         http.StatusUnprocessableEntity,
+	auth.CodeFeatureDisabled:                   http.StatusUnprocessableEntity,
+	auth.CodeIdentityAlreadyExists:             http.StatusUnprocessableEntity,
+	auth.CodeIdentityNotFound:                  http.StatusUnprocessableEntity,
+	auth.CodeSingleIdentityNotDeletable:        http.StatusUnprocessableEntity,
+	auth.CodeEmailConflictIdentityNotDeletable: http.StatusUnprocessableEntity,
+	auth.CodeOverRequestRateLimit:              http.StatusTooManyRequests,
+	auth.CodeOverEmailSendRateLimit:            http.StatusTooManyRequests,
+	auth.CodeOverSMSSendRateLimit:              http.StatusTooManyRequests,
+	auth.CodeRecoveryCodesLocked:               http.StatusTooManyRequests,
+	auth.CodeRequestTimeout:                    http.StatusGatewayTimeout,
+	auth.CodeUnexpectedFailure:                 http.StatusInternalServerError,
+}
+
+// status is what an error says of itself, else what its code does.
 func status(e *auth.Error) int {
-	if e.Status != 0 {
+	switch {
+	case e.Status != 0:
 		return e.Status
-	}
-	if e.Denied {
+	case e.Denied:
 		return http.StatusForbidden
-	}
-	if e.Unprocessable {
+	case e.Unprocessable:
 		return http.StatusUnprocessableEntity
-	}
-	if e.Absent {
+	case e.Absent:
 		return http.StatusNotFound
 	}
-	switch e.Code {
-	case auth.CodeNoAuthorization, auth.CodeInsufficientAAL:
-		return http.StatusUnauthorized
-	case auth.CodeNotAdmin, auth.CodeSessionNotFound:
-		return http.StatusForbidden
-	case auth.CodeUserNotFound, auth.CodeFlowStateNotFound, auth.CodeFactorNotFound, auth.CodeManualLinkingDisabled, auth.CodeCustomProviderNotFound,
-		auth.CodeOAuthClientNotFound, auth.CodeOAuthAuthorizationNotFound, auth.CodeOAuthConsentNotFound:
-		return http.StatusNotFound
-	case auth.CodeConflict:
-		return http.StatusConflict
-	case auth.CodeWeakPassword, auth.CodeSamePassword, auth.CodeUserAlreadyExists, auth.CodeEmailExists,
-		auth.CodeSignupDisabled, auth.CodeOTPDisabled, auth.CodePhoneExists, auth.CodeReauthenticationNotValid,
-		auth.CodeAnonymousProviderDisabled, auth.CodeFeatureDisabled, auth.CodeIdentityAlreadyExists,
-		auth.CodeIdentityNotFound, auth.CodeSingleIdentityNotDeletable, auth.CodeEmailConflictIdentityNotDeletable:
-		return http.StatusUnprocessableEntity
-	case auth.CodeOverRequestRateLimit, auth.CodeOverEmailSendRateLimit, auth.CodeOverSMSSendRateLimit,
-		auth.CodeRecoveryCodesLocked:
-		return http.StatusTooManyRequests
-	case auth.CodeRequestTimeout:
-		return http.StatusGatewayTimeout
-	case auth.CodeUnexpectedFailure:
-		return http.StatusInternalServerError
+	if status, ok := statuses[e.Code]; ok {
+		return status
 	}
 	return http.StatusBadRequest
 }

@@ -1,7 +1,6 @@
 package accounts
 
 import (
-	"crypto/rand"
 	"encoding/base64"
 	"net/http"
 	"net/url"
@@ -171,9 +170,7 @@ func (f *face) browser(c echo.Context) auth.Secret {
 			return known
 		}
 	}
-	random := make([]byte, browserLength)
-	rand.Read(random) // never fails
-	return auth.Secret(base64.RawURLEncoding.EncodeToString(random))
+	return auth.DrawSecret(browserLength)
 }
 
 const browserLength = 24
