@@ -85,7 +85,8 @@ func (d definitions) change(kind int) (next definitions, sql string, notices []n
 			next.away, sql = 'b', `drop table away; create table away (b text, c int default 2); insert into away values ('x')`
 		default:
 			next.away, sql = 0, `drop table away`
-			notices = []notice{{"away", "b", true}}
+			// A catalog that has not heard of b yet must not be taken for one that has forgotten it.
+			notices = []notice{{"away", "a", true}, {"away", "b", true}}
 		}
 	case 4:
 		next.f = d.f + 1
@@ -202,9 +203,14 @@ func (d *ddl) check(t *testing.T, c *caller, p probe) bool {
 	d.served.Add(1)
 	held := d.between(begin, d.moment.Load())
 	answer := fmt.Sprint(got.status, " ", strings.ReplaceAll(got.body, ",\n ", ","))
+	// While several things change under a request, it may have seen one of them and not the other: the columns of * are
+	// those that the catalog knew, their types those of the moment.
 	for _, definitions := range held {
-		if want := p.want(definitions); answer == want || strings.Contains(want, `{"code":`) && strings.HasPrefix(answer, want) {
-			return true
+		for _, later := range held {
+			definitions.text = later.text
+			if want := p.want(definitions); answer == want || strings.Contains(want, `{"code":`) && strings.HasPrefix(answer, want) {
+				return true
+			}
 		}
 	}
 	if len(held) > 1 && strings.HasPrefix(answer, `404 {"code":"42P01"`) && p.path == "away" {
