@@ -1,7 +1,6 @@
 package main
 
 import (
-	"basalt/api"
 	"errors"
 	"fmt"
 	"net/url"
@@ -13,6 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"basalt/api"
 )
 
 func psqlCommand() *cobra.Command {
