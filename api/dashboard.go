@@ -15,7 +15,7 @@ import (
 // administratorsOf makes the rules of the dashboard's administrators. Their passwords wait at the accounts' gate.
 func administratorsOf(p *Project, s *Settings, log zerolog.Logger) *administrator.Service {
 	return administrator.New(p.DB.Pool(), administrator.Options{
-		Gate: p.Auth.Gate(), Passwords: s.passwordParameters(), Policy: s.passwordPolicy(), Vault: p.Auth.Vault(),
+		Gate: p.Auth.Gate(), Passwords: s.passwordParameters(), Policy: s.PasswordPolicy(), Vault: p.Auth.Vault(),
 		LimitsOff: s.Limits == "off", Log: log,
 	})
 }

@@ -51,6 +51,11 @@ func Register(g *echo.Group, o Options) []Route {
 	o.prepare()
 	o.sessions(g)
 	o.setups(g)
+	o.totps(g)
+	o.passkeys(g)
+	o.administrators(g)
+	o.open(g, "POST", "/join", o.join)
+	o.route(g, "GET", "/audit", owner, o.listAudit)
 
 	o.route(g, "GET", "/types.ts", viewer, o.types)
 	o.route(g, "GET", "/outbox", editor, o.listOutbox) // its links let their reader in as a user
