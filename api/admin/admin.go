@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/labstack/echo/v4"
 	"github.com/rs/zerolog"
 
@@ -16,6 +17,8 @@ import (
 
 // Options are what the routes work on.
 type Options struct {
+	// DB is the project's pool, as the owner of the system's schemas.
+	DB *pgxpool.Pool
 	// Administrators holds the rules of who may use the dashboard.
 	Administrators *administrator.Service
 	// Secure tells whether a request came over TLS, as far as that can be known.
