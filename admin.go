@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -125,7 +126,7 @@ func adminResetPassword() *cobra.Command {
 				return err
 			}
 			if flags.removeFactors {
-				if err := rules.RemoveFactors(cmd.Context(), administrator.Shell(), a.ID); err != nil {
+				if err := rules.RemoveFactors(cmd.Context(), administrator.Shell(), a.ID, uuid.Nil); err != nil {
 					return err
 				}
 			}

@@ -150,7 +150,7 @@ func (o *Options) removeFactors(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.Administrators.RemoveFactors(c.Request().Context(), actorOf(c), id); err != nil {
+	if err := o.Administrators.RemoveFactors(c.Request().Context(), actorOf(c), id, sessionOf(c).ID); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)

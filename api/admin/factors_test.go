@@ -131,6 +131,8 @@ func TestAnOwnerTakesLostFactorsAway(t *testing.T) {
 	b.want(t, http.StatusNoContent, "", "POST", "/me/totp/verify", `{"code":"`+code+`"}`)
 	ada := enter(t, s, "ada@example.com")
 	ada.want(t, http.StatusNoContent, "", "DELETE", "/administrators/"+bob.ID.String()+"/factors", "")
+	b.want(t, http.StatusUnauthorized, `"signed_out"`, "GET", "/session", "")
+	ada.want(t, http.StatusOK, "", "GET", "/session", "")
 	enter(t, s, "bob@example.com")
 }
 

@@ -374,8 +374,9 @@ func (s *Service) ResetPassword(ctx context.Context, by Actor, id uuid.UUID, pas
 	})
 }
 
-// RemoveFactors takes away the second factor and the passkeys of an administrator who has lost them.
-func (s *Service) RemoveFactors(ctx context.Context, by Actor, id uuid.UUID) error {
+// RemoveFactors takes away the second factor and the passkeys of an administrator who has lost them. Their sessions end, but
+// for one that is kept: who has found what was lost may have opened others.
+func (s *Service) RemoveFactors(ctx context.Context, by Actor, id, keep uuid.UUID) error {
 	return pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, dropTOTP, id)
 		if err != nil {
@@ -385,6 +386,9 @@ func (s *Service) RemoveFactors(ctx context.Context, by Actor, id uuid.UUID) err
 			return notFound("administrator")
 		}
 		if _, err := tx.Exec(ctx, dropPasskeys, id); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, endSessions, id, keep); err != nil {
 			return err
 		}
 		return Record(ctx, tx, by, Change{Action: "administrator.remove_factors", Target: id.String()})
