@@ -58,12 +58,12 @@ func Register(g *echo.Group, o Options) []Route {
 	o.passkeys(g)
 	o.administrators(g)
 	o.open(g, "POST", "/join", o.join)
-	o.route(g, "GET", "/audit", owner, o.listAudit)
+	o.brief(g, "GET", "/audit", owner, o.listAudit)
 
-	o.route(g, "GET", "/types.ts", viewer, o.types)
-	o.route(g, "GET", "/outbox", editor, o.listOutbox) // its links let their reader in as a user
-	o.route(g, "DELETE", "/outbox", editor, o.clearOutbox)
-	o.route(g, "DELETE", "/outbox/:id", editor, o.removeMessage)
+	o.brief(g, "GET", "/types.ts", viewer, o.types)
+	o.brief(g, "GET", "/outbox", editor, o.listOutbox) // its links let their reader in as a user
+	o.brief(g, "DELETE", "/outbox", editor, o.clearOutbox)
+	o.brief(g, "DELETE", "/outbox/:id", editor, o.removeMessage)
 	g.RouteNotFound("/*", o.guard(viewer, nil, func(c echo.Context) error {
 		return refuse(http.StatusNotFound, "not_found", "There is no such route")
 	}))

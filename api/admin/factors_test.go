@@ -130,8 +130,19 @@ func TestAnOwnerTakesLostFactorsAway(t *testing.T) {
 	code, _ := codes(t, drawn.Secret)
 	b.want(t, http.StatusNoContent, "", "POST", "/me/totp/verify", `{"code":"`+code+`"}`)
 	ada := enter(t, s, "ada@example.com")
-	ada.want(t, http.StatusNoContent, "", "DELETE", "/administrators/"+bob.ID.String()+"/factors", "")
+
+	// A link stands for the password, not for the second factor.
+	var reset struct{ Link string }
+	ada.want(t, http.StatusOK, "", "POST", "/administrators/"+bob.ID.String()+"/reset-link", "").JSON(t, &reset)
+	joining := &browser{s: s}
+	joining.want(t, http.StatusUnauthorized, `"second_factor_needed"`, "POST", "/join", join(joinToken(t, s, reset.Link), secret))
+	if joining.cookie != "" {
+		t.Error("the link opens a session without the second factor")
+	}
 	b.want(t, http.StatusUnauthorized, `"signed_out"`, "GET", "/session", "")
+	joining.want(t, http.StatusUnauthorized, `"second_factor_needed"`, "POST", "/session", credentials("bob@example.com", ""))
+
+	ada.want(t, http.StatusNoContent, "", "DELETE", "/administrators/"+bob.ID.String()+"/factors", "")
 	ada.want(t, http.StatusOK, "", "GET", "/session", "")
 	enter(t, s, "bob@example.com")
 }

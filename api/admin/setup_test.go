@@ -26,6 +26,9 @@ func TestASetUpLinkMakesOneOwner(t *testing.T) {
 	b.want(t, http.StatusUnprocessableEntity, `"weak_password"`, "POST", "/setup", fmt.Sprintf(`{"token":%q,"email":"ada@example.com","password":"password"}`, token))
 	b.want(t, http.StatusOK, `"role":"owner"`, "POST", "/setup", setup(token, "ada@example.com")) // what was refused has not used it up
 	b.want(t, http.StatusOK, `"ada@example.com"`, "GET", "/session", "")
+	if list, err := rules(s).List(t.Context()); err != nil || len(list) != 1 || list[0].LastSignInAt == nil {
+		t.Errorf("%+v, %v", list, err)
+	}
 	b.want(t, http.StatusOK, `{"needed":false}`, "GET", "/setup", "")
 	for name, again := range map[string]string{"the same link": token, "another link": other, "a guess": "guess"} {
 		late := &browser{s: s}
