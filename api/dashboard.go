@@ -27,6 +27,7 @@ func (s *Server) dashboard() admin.Options {
 		panic(err) // Check has refused such
 	}
 	return admin.Options{
+		DB:             s.project.DB.Pool(),
 		Administrators: s.project.Administrators,
 		Secure:         secure(s.settings.TrustedProxies, address),
 		URL:            address, Public: s.settings.PublicURL != "", SiteURL: s.settings.SiteURL, Version: s.build.Version,
