@@ -72,7 +72,7 @@ export async function start({ administrator = true, flags = [] } = {}) {
   const ready = await new Promise((resolve, reject) => {
     createInterface({ input: child.stderr }).on('line', (line) => {
       log.push(line)
-      if (line.includes('"message":"ready"')) resolve(JSON.parse(line))
+      if (line.includes('"msg":"ready"')) resolve(JSON.parse(line))
     })
     ended.then((code) => reject(new Error(`basalt serve ended with ${code}:\n${log.join('\n')}`)))
   })
