@@ -106,7 +106,7 @@ func TestACustomProviderIsReachedAtPublicAddressesAlone(t *testing.T) {
 	v := startWithOpenID(t, nil)
 	v.want(v.custom("custom:inside", ""), http.StatusCreated, "")
 	a := v.call("GET", "/authorize?provider=custom:inside", "", "")
-	if a.status != http.StatusInternalServerError || strings.Contains(a.text, "127.0.0.1") {
+	if a.status != http.StatusBadGateway || strings.Contains(a.text, "127.0.0.1") {
 		t.Errorf("it is answered %d %s", a.status, a.text)
 	}
 }
