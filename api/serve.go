@@ -155,6 +155,12 @@ func warn(s *Settings, log zerolog.Logger) {
 	for _, note := range UnknownVariables(os.Environ()) {
 		log.Warn().Msg(note)
 	}
+	if s.Passkeys || s.WebAuthnRPID != "" {
+		if strangers, _ := s.relyingParty().Strangers(s.SiteURL); len(strangers) > 0 {
+			log.Warn().Strs("origins", strangers).Str("domain", s.WebAuthnRPID).
+				Msg("browsers let these pages use passkeys only when https://<domain>/.well-known/webauthn names them (Related Origin Requests)")
+		}
+	}
 	if s.Limits == "off" {
 		log.Warn().Msg("rate limits are off: for tests only")
 	}
