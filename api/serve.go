@@ -86,7 +86,7 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 	if err != nil {
 		return nil, err
 	}
-	password, err := prepare(ctx, url, postgres != nil, log)
+	password, err := prepare(ctx, url, s.overManaged(), log)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func warn(s *Settings, log zerolog.Logger) {
 	if s.Limits == "off" {
 		log.Warn().Msg("rate limits are off: for tests only")
 	}
-	if s.DatabaseURL != "" && s.EncryptionKey == "" && s.JWTSecret == "" {
+	if !s.overManaged() && s.EncryptionKey == "" && s.JWTSecret == "" {
 		log.Warn().Msg("secrets at rest are encrypted under a key of the JWT secret, which is kept in the same database: set --encryption-key")
 	}
 	if !s.autoconfirm() && s.SMTPURL == "" && s.HookSendEmail == "" {
