@@ -34,6 +34,7 @@ func Start(t testing.TB, status int, body string) *Twilio {
 		user, password, _ := r.BasicAuth()
 		if r.Method != http.MethodPost || r.URL.Path != "/base/2010-04-01/Accounts/"+Account+"/Messages.json" || user != Account || password != Token {
 			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprintf(w, `{"code":20003,"message":%q}`, "not "+user+" with "+password+" as in "+r.Header.Get("Authorization"))
 			return
 		}
 		if err := r.ParseForm(); err != nil {
