@@ -9,6 +9,7 @@ import (
 	"github.com/descope/virtualwebauthn"
 
 	"basalt/api/apitest"
+	"basalt/auth/webauthntest"
 )
 
 // passkeys goes through a registration and sign-ins.
@@ -16,7 +17,7 @@ func (w *elsewhere) passkeys(s walkSession) {
 	w.t.Helper()
 	page := virtualwebauthn.RelyingParty{ID: "site.example", Origin: "https://site.example"}
 	authenticator := virtualwebauthn.NewAuthenticator()
-	key := virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
+	key := webauthntest.NewCredential()
 	type ceremony struct {
 		ID      string `json:"challenge_id"`
 		Options struct {
@@ -74,7 +75,7 @@ func (w *elsewhere) factors(s walkSession) {
 	w.do(200, "POST", "/factors", `{"factor_type":"webauthn","friendly_name":"k"}`, s.bearer()).JSON(w.t, &made)
 	page := virtualwebauthn.RelyingParty{ID: "site.example", Origin: "https://site.example"}
 	authenticator := virtualwebauthn.NewAuthenticator()
-	key := virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
+	key := webauthntest.NewCredential()
 	for _, kind := range []string{"create", "request"} {
 		var challenge struct {
 			ID       string
