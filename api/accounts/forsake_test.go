@@ -15,7 +15,7 @@ func TestWhatNobodyConfirmedDoesNotWaitForTheOwner(t *testing.T) {
 		v.want(v.say("/signup", `{"email":%q,"password":%q}`, victim, early), 200, "")
 	}
 	byProvider := func(v *visitors) {
-		second.is("attacker", victim, false)
+		second.Is("attacker", victim, false)
 		v.refusal(v.at(second).browser().signInAt("second", "attacker"), auth.CodeProviderEmailNeedsVerification)
 	}
 	for name, arrive := range map[string]func(*visitors, *post) answer{
