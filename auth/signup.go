@@ -295,12 +295,22 @@ func (s *Service) remind(ctx context.Context, caller Caller, d draft, m message,
 		return nil, err
 	}
 	s.auditLater(auditEntry{action: actionRepeatedSignUp, user: existing.ID, provider: providerOf(d.address()), caller: caller})
-	if existing.hasConfirmed(d.address()) || verdict.Refused() != nil {
+	if existing.hasConfirmed(d.address()) {
 		return invented(d, at), nil
 	}
 	stranger, err := s.strange(ctx, existing, d.secret)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case verdict.Refused() != nil:
+		// There is no second mail so soon, and the first one is what the account is confirmed by: what a stranger chose
+		// must not be in it then.
+		if stranger {
+			batch := &pgx.Batch{}
+			queueForsake(batch, existing.ID)
+			err = s.send(ctx, batch)
+		}
+		return invented(d, at), saveFailed("Database error saving new user", err)
 	}
 	m.to, m.forsake = existing, stranger
 	if err := s.sendMessage(ctx, m, tokenConfirmation, d.address()); err != nil {

@@ -79,3 +79,18 @@ func TestAPasswordThatWasDroppedIsNotTakenOverByTheNextSignUp(t *testing.T) {
 	s.want(s.verifyHash("signup", p.last(t, auth.MailConfirmation, "a@example.com").TokenHash), 200, "")
 	s.want(s.signIn("a@example.com", "Attacker-pass-1"), 400, "invalid_credentials")
 }
+
+// Mails have their interval. Whoever keeps asking just before the owner does must not have theirs confirmed by the mail
+// that the owner gets then.
+func TestASignUpThatComesTooSoonForAMailLeavesNothingOfAStranger(t *testing.T) {
+	o := linkOptions()
+	o.LimitsOff = false
+	s, p := mailing(t, o)
+	s.want(s.say("/signup", `{"email":%q,"password":"Attacker-pass-1"}`, victim), 200, "")
+	s.want(s.say("/signup", `{"email":%q,"password":"Owners-pass-1"}`, victim), 200, "")
+	if p.sent() != 1 {
+		t.Fatalf("%d mails are sent", p.sent())
+	}
+	s.want(s.verifyHash("signup", p.last(t, auth.MailConfirmation, victim).TokenHash), 200, "")
+	s.want(s.signIn(victim, "Attacker-pass-1"), 400, "invalid_credentials")
+}
