@@ -94,3 +94,21 @@ func TestASignUpThatComesTooSoonForAMailLeavesNothingOfAStranger(t *testing.T) {
 	s.want(s.verifyHash("signup", p.last(t, auth.MailConfirmation, victim).TokenHash), 200, "")
 	s.want(s.signIn(victim, "Attacker-pass-1"), 400, "invalid_credentials")
 }
+
+// The owner of an address who asks for a link may find another mail beside it, which a stranger had sent. Whichever they
+// open, nothing of the stranger's comes with it.
+func TestAMailThatAStrangerHadSentConfirmsNothingOfTheirs(t *testing.T) {
+	for _, path := range []string{"/otp", "/recover"} {
+		t.Run(path, func(t *testing.T) {
+			s, p := mailing(t, linkOptions())
+			stranger := func() {
+				s.want(s.say("/signup", `{"email":%q,"password":"Attacker-pass-1"}`, victim), 200, "")
+			}
+			stranger()
+			s.want(s.say(path, `{"email":%q}`, victim), 200, "")
+			stranger()
+			s.want(s.verifyHash("signup", p.last(t, auth.MailConfirmation, victim).TokenHash), 200, "")
+			s.want(s.signIn(victim, "Attacker-pass-1"), 400, "invalid_credentials")
+		})
+	}
+}
