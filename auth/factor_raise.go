@@ -20,8 +20,9 @@ for update`
 	// raiseSession ends a WITH whose step `proved` gives the id of the factor that was proved: it raises the session
 	// to aal2 and gives it a new refresh token, since those from before must not lead to more than they did. The account's
 	// sessions without a factor end, and its factors of the same kind that were never proved go. Once an account has a proved
-	// factor, a new one is proved at aal2 only: whoever knew the password before may have enrolled one and waited. A
-	// flow's own parameters begin at $7.
+	// factor, a new one is proved at aal2 only: whoever knew the password before may have enrolled one and waited. With
+	// the first factor nothing goes on that was begun without one and changes how the account is entered: linkings,
+	// codes that stand for sessions yet to be opened, addresses that wait. A flow's own parameters begin at $7.
 	raiseSession = `
 raised as (
     update auth.sessions s
@@ -83,6 +84,46 @@ others as (
     where s.user_id = $2
     and s.id <> raised.id
     and coalesce(s.aal, 'aal1') = 'aal1'
+),
+first as (
+    select raised.id
+    from raised
+    where not exists (
+        select
+        from auth.mfa_factors f
+        where f.user_id = $2
+        and f.status = 'verified'
+    )
+),
+flows as (
+    delete from auth.flow_state f
+    using first
+    where f.user_id = $2
+),
+codes as (
+    delete from auth.oauth_authorizations a
+    using first
+    where a.user_id = $2
+    and a.status = 'approved'
+),
+moves as (
+    delete from auth.one_time_tokens t
+    using first
+    where t.user_id = $2
+    and t.token_type in ('email_change_token_current', 'email_change_token_new', 'phone_change_token')
+),
+unmoved as (
+    update auth.users u
+    set email_change = '',
+        email_change_token_new = '',
+        email_change_token_current = '',
+        email_change_confirm_status = 0,
+        phone_change = '',
+        phone_change_token = '',
+        updated_at = $3
+    from first
+    where u.id = $2
+    and coalesce(u.email_change, '') || coalesce(u.phone_change, '') <> ''
 ),
 leftovers as (
     delete from auth.mfa_factors f
