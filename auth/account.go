@@ -108,10 +108,9 @@ func (s *Service) updateUser(ctx context.Context, caller Caller, p *Principal, i
 	if refusal != nil {
 		return nil, refusal
 	}
-	if (email != nil || phone != nil || in.Password != "") && level == "aal1" && u.hasVerifiedFactor() {
-		return nil, &Error{
-			Code:    CodeInsufficientAAL,
-			Message: "AAL2 session is required to update email or password when MFA is enabled.",
+	if email != nil || phone != nil || in.Password != "" {
+		if refusal := mayChangeEntry(u, level); refusal != nil {
+			return nil, refusal
 		}
 	}
 	if u.Anonymous && in.Password != "" && email == nil && phone == nil {
@@ -144,6 +143,17 @@ func (s *Service) updateUser(ctx context.Context, caller Caller, p *Principal, i
 		}
 	}
 	return s.writeChange(ctx, caller, p, c, nonce, moves{addresses: waiting, channel: in.Channel, back: back})
+}
+
+// mayChangeEntry tells whether a session is good enough to change the addresses or the password of an account.
+func mayChangeEntry(u *User, level string) *Error {
+	if level == lowestLevel && u.hasVerifiedFactor() {
+		return &Error{
+			Code:    CodeInsufficientAAL,
+			Message: "AAL2 session is required to update email or password when MFA is enabled.",
+		}
+	}
+	return nil
 }
 
 // newAddresses gives the addresses that the account shall have; nil is no change.
@@ -219,9 +229,14 @@ func (s *Service) writeChange(ctx context.Context, caller Caller, p *Principal, 
 		l := &lookup{principal: p}
 		again := &pgx.Batch{}
 		again.Queue(lockUser, p.UserID)
-		again.Queue(userOfToken, p.UserID, p.SessionID).QueryRow(l.scan)
+		s.lookups.ask(again, p).QueryRow(l.scan)
 		if err := l.refusal(tx.SendBatch(ctx, again).Close()); err != nil {
 			return err
+		}
+		if c.hash != nil || c.email != nil || c.phone != nil || len(m.addresses) > 0 {
+			if refusal := mayChangeEntry(l.user, l.level); refusal != nil {
+				return refusal
+			}
 		}
 		if len(c.user) > 0 && c.user.merged(l.user.UserMetadata) > maxUserMetadata {
 			return tooLarge("user_metadata", maxUserMetadata)

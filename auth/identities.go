@@ -135,7 +135,7 @@ func (s *Service) unlink(ctx context.Context, p *Principal, identity uuid.UUID) 
 		l := &lookup{principal: p}
 		again := &pgx.Batch{}
 		again.Queue(lockUser, p.UserID)
-		again.Queue(userOfToken, p.UserID, p.SessionID).QueryRow(l.scan)
+		s.lookups.ask(again, p).QueryRow(l.scan)
 		var kept []unlinkable
 		again.Queue(identitiesToUnlink, p.UserID).Query(func(rows pgx.Rows) error {
 			var err error
