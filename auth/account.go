@@ -226,11 +226,8 @@ func (s *Service) newPassword(ctx context.Context, caller Caller, u *User, in Us
 func (s *Service) writeChange(ctx context.Context, caller Caller, p *Principal, c change, nonce Secret, m moves) (*User, error) {
 	var u *User
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		l := &lookup{principal: p}
-		again := &pgx.Batch{}
-		again.Queue(lockUser, p.UserID)
-		s.lookups.ask(again, p).QueryRow(l.scan)
-		if err := l.refusal(tx.SendBatch(ctx, again).Close()); err != nil {
+		l, err := s.lock(ctx, tx, p)
+		if err != nil {
 			return err
 		}
 		if c.hash != nil || c.email != nil || c.phone != nil || len(m.addresses) > 0 {
@@ -264,7 +261,6 @@ func (s *Service) writeChange(ctx context.Context, caller Caller, p *Principal, 
 			s.audit(batch, auditEntry{action: actionPasswordUpdated, user: p.UserID, caller: caller, at: c.at})
 		}
 		s.audit(batch, auditEntry{action: actionModified, user: p.UserID, caller: caller, at: c.at})
-		var err error
 		u, err = writeAndRead(ctx, tx, batch, p.UserID, userOfTokenGone())
 		return err
 	})
