@@ -1,6 +1,7 @@
 package accounts_test
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
@@ -242,4 +243,50 @@ func TestAnIDTokenAddsAnIdentityToTheCallersAccount(t *testing.T) {
 	v.want(v.call("POST", "/token?grant_type=id_token", session.str("access_token"), body), http.StatusUnprocessableEntity, "identity_already_exists")
 	v.want(v.call("POST", "/token?grant_type=id_token", "", body), http.StatusUnauthorized, "no_authorization")
 	v.want(v.call("POST", "/token?grant_type=id_token", v.keys.AnonKey, body), http.StatusForbidden, "bad_jwt")
+}
+
+// A provider's keys may take their time to come. Whoever is thrown out meanwhile must not leave an identity behind.
+func TestAnIDTokenIsNotLinkedBySomebodyWhoIsThrownOutMeanwhile(t *testing.T) {
+	t.Parallel()
+	v := startWithTokens(t, "/common")
+	for name, tc := range map[string]struct {
+		meanwhile string
+		status    int
+		code      string
+	}{
+		"the session ends": {`delete from auth.sessions where user_id = $1`, http.StatusForbidden, "session_not_found"},
+		"a factor is proved elsewhere": {`
+			insert into auth.mfa_factors (id, user_id, factor_type, status, created_at, updated_at)
+			values (gen_random_uuid(), $1, 'totp', 'verified', now(), now())`, http.StatusForbidden, "insufficient_aal"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			session := v.confirmed(address())
+			tx, err := v.db.Pool.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tx.Rollback(context.Background())
+			if _, err := tx.Exec(t.Context(), `select from auth.users where id = $1 for update`, session.str("user.id")); err != nil {
+				t.Fatal(err)
+			}
+			answered := make(chan answer, 1)
+			go func() {
+				answered <- v.call("POST", "/token?grant_type=id_token", session.str("access_token"),
+					fmt.Sprintf(`{"provider":"keycloak","link_identity":true,"id_token":%q}`, v.openID.Sign(v.openID.claims(nil))))
+			}()
+			v.until("the linking waits for the account", func() bool {
+				return v.count(`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`) > 0
+			})
+			if _, err := tx.Exec(t.Context(), tc.meanwhile, session.str("user.id")); err != nil {
+				t.Fatal(err)
+			}
+			if err := tx.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			v.want(<-answered, tc.status, tc.code)
+			if n := v.count(`select count(*) from auth.identities where provider = 'keycloak'`); n != 0 {
+				t.Error("the identity is linked")
+			}
+		})
+	}
 }

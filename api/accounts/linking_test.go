@@ -289,25 +289,35 @@ func TestAnIdentityIsLinkedWhenTheAppThatAskedBringsTheCode(t *testing.T) {
 
 // Whoever had a session for a while must not finish with it what they began, after they were thrown out.
 func TestALinkingEndsWithTheSessions(t *testing.T) {
-	for name, end := range map[string]func(v *visitors, user, token string){
-		"by a new password": func(v *visitors, _, token string) {
+	for name, end := range map[string]func(v *visitors, user, token, refresh string){
+		"by a new password": func(v *visitors, _, token, _ string) {
 			v.want(v.call("PUT", "/user", token, `{"password":"Another-pass-1"}`), http.StatusOK, "")
 		},
-		"by an administrator's new password": func(v *visitors, user, _ string) {
+		"by an administrator's new password": func(v *visitors, user, _, _ string) {
 			v.want(v.admin("PUT", "/users/"+user, `{"password":"Another-pass-1"}`), http.StatusOK, "")
 		},
-		"by a sign-out": func(v *visitors, _, token string) {
+		"by a sign-out": func(v *visitors, _, token, _ string) {
 			v.want(v.call("POST", "/logout?scope=others", token, ""), http.StatusNoContent, "")
 		},
-		"by an administrator": func(v *visitors, user, _ string) {
+		"by an administrator": func(v *visitors, user, _, _ string) {
 			v.want(v.admin("DELETE", "/users/"+user+"/sessions", ""), http.StatusNoContent, "")
+		},
+		"by the first second factor": func(v *visitors, _, token, _ string) {
+			u := &factorUser{server: v.server, access: token}
+			u.prove(u.enroll("app"))
+		},
+		"by a used refresh token that comes back": func(v *visitors, _, _, refresh string) {
+			v.want(v.refresh(refresh), http.StatusOK, "")
+			v.db.Exec(v.t, `update auth.refresh_tokens set updated_at = now() - interval '1 hour'`)
+			v.want(v.refresh(refresh), http.StatusBadRequest, "refresh_token_already_used")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := startWithOpenID(t, nil)
 			u := v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":"own@example.com","password":%q,"email_confirm":true}`, goodPassword)), http.StatusOK, "")
 			token := v.signIn("own@example.com", goodPassword).str("access_token")
-			stolen := v.signIn("own@example.com", goodPassword).str("access_token")
+			thief := v.signIn("own@example.com", goodPassword)
+			stolen := thief.str("access_token")
 			v.openID.Is("thief", "thief@example.com", true)
 			b := v.browser()
 			begin := func(query string) string {
@@ -315,7 +325,7 @@ func TestALinkingEndsWithTheSessions(t *testing.T) {
 				return b.consent(a.str("url"), "thief")
 			}
 			plain, app, brought := begin(""), begin("&"+challenge()), b.arrive(begin("&"+challenge())).Query().Get("code")
-			end(v, u.str("id"), token)
+			end(v, u.str("id"), token, thief.str("refresh_token"))
 			v.refusal(b.arrive(plain), auth.CodeBadOAuthState)
 			v.refusal(b.arrive(app), auth.CodeBadOAuthState)
 			v.want(v.call("POST", "/token?grant_type=pkce", "", fmt.Sprintf(`{"auth_code":%q,"code_verifier":%q}`, brought, verifier)),

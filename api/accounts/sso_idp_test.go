@@ -25,6 +25,7 @@ func ssoOptions(t *testing.T) auth.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
+	o.Providers.ManualLinking = true
 	if o.SSO.SAML, err = sso.New(key, o.Issuer, false); err != nil {
 		t.Fatal(err)
 	}

@@ -76,6 +76,9 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 		}
 		s.want(s.call("PUT", "/user", token, fmt.Sprintf(`{"email":%q,"data":{"theme":"dark"}}`, email)), 200, "")
 	})
+	t.Run("and about who they are elsewhere", func(t *testing.T) {
+		s.want(s.call("GET", "/user/identities/authorize?provider=google&skip_http_redirect=true", refreshed.str("access_token"), ""), 422, "user_sso_managed")
+	})
 	t.Run("again, to the same account", func(t *testing.T) {
 		to := s.askSSO(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider))
 		l := s.consume(idp.Answer(to, ssotest.Employee("u-1", "ada.lovelace@"+domain)))
