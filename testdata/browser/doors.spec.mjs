@@ -59,8 +59,7 @@ test('the set-up link makes the owner, who signs out, signs in again and goes ab
   await page.keyboard.press('Control+a')
   await page.keyboard.type(owner.password)
   await page.keyboard.press('Enter')
-  await page.getByRole('main').waitFor()
-
+  await page.getByRole('navigation', { name: 'Screens' }).first().waitFor()
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox').waitFor()
   await page.keyboard.type('your account')
