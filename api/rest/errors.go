@@ -228,6 +228,9 @@ func databaseError(database *pgconn.PgError, anonymous bool) *Error {
 	return e
 }
 
+// DatabaseStatus is the status that answers an error of PostgreSQL's to a role which has proved itself.
+func DatabaseStatus(e *pgconn.PgError) int { return sqlStatus(e, false) }
+
 func sqlStatus(e *pgconn.PgError, anonymous bool) int {
 	code := e.Code
 	if len(code) != 5 {
