@@ -3,24 +3,15 @@ package admin
 import (
 	"context"
 	"encoding/json"
-	"net/http"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
 	"github.com/rs/zerolog"
 
+	"basalt/auth/administrator"
 	"basalt/store/console"
-)
-
-// Least is the least role of an administrator that a route needs.
-type Least string
-
-// What administrators may do, each more than the one before.
-const (
-	Viewer Least = "viewer" // read
-	Editor Least = "editor" // change data and definitions
 )
 
 // DataOptions are what the resources over the database work on.
@@ -31,21 +22,8 @@ type DataOptions struct {
 	Claims func(context.Context, uuid.UUID) (claims json.RawMessage, role string, err error)
 	// MigrationsDir is the folder that changes of the structure are saved to, "" for none.
 	MigrationsDir string
-	// MostBody bounds the bodies that are read whole, in bytes.
-	MostBody int64
-	// Who says which administrator a request comes from and what they may do.
-	Who func(echo.Context) (id uuid.UUID, role Least)
-	// SignedIn says whether the session that a request came with still stands: long work looks now and then.
-	SignedIn func(echo.Context) bool
-	// Audit notes a change, in its transaction.
-	Audit func(echo.Context, pgx.Tx, DataChange) error
-	Log   zerolog.Logger
-}
-
-// DataChange is a change of data or definitions for the audit log.
-type DataChange struct {
-	Action, Target string
-	Before, After  any
+	// Log takes failures of the server's own.
+	Log zerolog.Logger
 }
 
 // Data are the resources of the dashboard that show and change what is in the database.
@@ -54,6 +32,8 @@ type Data struct {
 	pool    *console.Pool
 	rest    restMount
 	runs    runs
+	// signedIn tells whether the session that a request came with still stands: long work looks now and then.
+	signedIn func(echo.Context) bool
 }
 
 // OpenData makes the resources. They connect when they are used.
@@ -73,30 +53,43 @@ func (d *Data) Close() {
 	d.pool.Close()
 }
 
-// Route is one address with what answers it.
-type Route struct {
-	Method, Path string
-	Least        Least
-	Handle       echo.HandlerFunc
+// dataRoute is one address with what answers it.
+type dataRoute struct {
+	method, path string
+	least        administrator.Role
+	handle       echo.HandlerFunc
+	accepts      []string // types of bodies, JSON alone when there are none
 }
 
-// Routes are the addresses below /admin/api.
-func (d *Data) Routes() []Route {
-	routes := []Route{
-		{http.MethodGet, "/catalog", Viewer, d.catalog},
-		{http.MethodPost, "/rows/:schema/:table", Editor, d.changeRows},
-		{http.MethodPost, "/sql", Viewer, d.runSQL},
-		{http.MethodDelete, "/sql/:id", Viewer, d.cancelSQL},
-	}
-	for i := range routes {
-		routes[i].Handle = d.answered(routes[i].Handle)
+// routes are the addresses of the resources.
+func (d *Data) routes() []dataRoute {
+	routes := []dataRoute{
+		{"GET", "/catalog", viewer, d.catalog, nil},
+		{"POST", "/rows/:schema/:table", editor, d.changeRows, nil},
+		{"POST", "/sql", viewer, d.runSQL, nil}, // of viewers it takes what is to be explained alone
+		{"DELETE", "/sql/:id", viewer, d.cancelSQL, nil},
 	}
 	for _, path := range []string{"/rest", "/rest/*"} {
 		for method, least := range restMethods() {
-			routes = append(routes, Route{method, path, least, d.serveREST})
+			routes = append(routes, dataRoute{method, path, least, d.serveREST, restBodyTypes()})
 		}
 	}
 	return routes
+}
+
+// data puts the routes of the resources over the database on the group.
+func (o *Options) data(g *echo.Group) {
+	for _, r := range o.Data.routes() {
+		o.route(g, r.method, r.path, r.least, o.Data.answered(r.handle), r.accepts...)
+	}
+	if o.Data == nil {
+		return // nothing will be asked: the routes alone are wanted
+	}
+	o.Data.signedIn = func(c echo.Context) bool {
+		_, err := o.Administrators.Session(c.Request().Context(), o.token(c.Request()))
+		refused, ok := errors.AsType[*administrator.Error](err)
+		return !ok || refused.Code != administrator.CodeSignedOut
+	}
 }
 
 // answered writes what went wrong in a handler in the form of this API.

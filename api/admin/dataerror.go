@@ -1,8 +1,8 @@
 package admin
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -16,24 +16,6 @@ import (
 	"basalt/auth"
 	"basalt/store"
 )
-
-// ErrorBody is what every refusal says. PostgreSQL's own errors keep their SQLSTATE as the code.
-type ErrorBody struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Details string `json:"details,omitempty"`
-	Hint    string `json:"hint,omitempty"`
-	// Position is the character of the SQL, from 1, that PostgreSQL points at.
-	Position   int    `json:"position,omitempty"`
-	Schema     string `json:"schema,omitempty"`
-	Table      string `json:"table,omitempty"`
-	Column     string `json:"column,omitempty"`
-	Constraint string `json:"constraint,omitempty"`
-	// Where is the context of an error inside of a function.
-	Where string `json:"where,omitempty"`
-	// Index is the one of several changes that was refused, from 0.
-	Index *int `json:"index,omitempty"`
-}
 
 // refusal is an answer other than success.
 type refusal struct {
@@ -56,10 +38,6 @@ func (d *Data) refuse(c echo.Context, err error) error {
 	if c.Response().Committed {
 		return err
 	}
-	var own *echo.HTTPError
-	if errors.As(err, &own) {
-		return err
-	}
 	r := explain(err)
 	if r.status >= 500 && r.status != http.StatusServiceUnavailable {
 		d.options.Log.Error().Err(err).Str("request_id", c.Response().Header().Get(echo.HeaderXRequestID)).Msg("request of the dashboard failed")
@@ -80,6 +58,7 @@ func explain(err error) *refusal {
 		database    *pgconn.PgError
 		tooLarge    *http.MaxBytesError
 		account     *auth.Error
+		problem     *problem
 	)
 	switch {
 	case errors.As(err, &own):
@@ -100,7 +79,13 @@ func explain(err error) *refusal {
 	case errors.As(err, &tooLarge):
 		return refusedf(http.StatusRequestEntityTooLarge, "too_large", "The request body is larger than %d bytes", tooLarge.Limit)
 	case errors.As(err, &account):
-		return refusedf(account.Status, string(account.Code), "%s", account.Message)
+		status := cmp.Or(account.Status, http.StatusBadRequest)
+		if account.Code == auth.CodeUserNotFound {
+			status = http.StatusNotFound
+		}
+		return refusedf(status, string(account.Code), "%s", account.Message)
+	case errors.As(err, &problem):
+		return &refusal{problem.status, ErrorBody{Code: problem.code, Message: problem.message, Details: problem.details, Hint: problem.hint}}
 	case errors.Is(err, context.Canceled):
 		return refusedf(http.StatusConflict, "57014", "The request was cancelled")
 	}
@@ -114,7 +99,7 @@ func left(e *pgconn.PgError) bool {
 
 func databaseRefusal(e *pgconn.PgError) *refusal {
 	return &refusal{databaseStatus(e), ErrorBody{
-		Code: e.Code, Message: e.Message, Details: e.Detail, Hint: e.Hint, Position: int(e.Position),
+		Code: e.Code, Message: e.Message, Details: e.Detail, Hint: e.Hint, Position: e.Position,
 		Schema: e.SchemaName, Table: e.TableName, Column: e.ColumnName, Constraint: e.ConstraintName, Where: e.Where,
 	}}
 }
@@ -130,7 +115,7 @@ func databaseStatus(e *pgconn.PgError) int {
 	case "42883", "42P01", "42P17", "22023":
 		return http.StatusBadRequest
 	}
-	status := rest.DatabaseStatus(e)
+	status := rest.SQLStatus(e, false)
 	if status < 400 {
 		return http.StatusBadRequest // a function may raise any status
 	}
@@ -140,18 +125,8 @@ func databaseStatus(e *pgconn.PgError) int {
 	return status
 }
 
-// decode reads a JSON body that must have no other members than those of the value.
-func (d *Data) decode(c echo.Context, into any) error {
-	body := http.MaxBytesReader(c.Response(), c.Request().Body, d.options.MostBody)
-	decoder := json.NewDecoder(body)
-	decoder.DisallowUnknownFields()
-	err := decoder.Decode(into)
-	var tooLarge *http.MaxBytesError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &tooLarge):
-		return err
-	}
-	return refusedf(http.StatusBadRequest, "bad_json", "The body cannot be read: %v", err)
-}
+// mostBody bounds the bodies that hold rows or SQL.
+const mostBody = 32 << 20
+
+// decode reads a JSON body that may hold rows or SQL.
+func decode(c echo.Context, into any) error { return readLargeJSON(c, into, mostBody) }

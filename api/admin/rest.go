@@ -18,6 +18,7 @@ import (
 	"basalt/api/rest"
 	"basalt/api/rest/openapi"
 	"basalt/auth"
+	"basalt/auth/administrator"
 	"basalt/migrations"
 	"basalt/store"
 	"basalt/store/console"
@@ -40,10 +41,18 @@ const (
 )
 
 // restMethods are the methods of the REST API with who may use them.
-func restMethods() map[string]Least {
-	return map[string]Least{
-		http.MethodGet: Viewer, http.MethodHead: Viewer, http.MethodOptions: Viewer,
-		http.MethodPost: Editor, http.MethodPut: Editor, http.MethodPatch: Editor, http.MethodDelete: Editor,
+func restMethods() map[string]administrator.Role {
+	return map[string]administrator.Role{
+		http.MethodGet: viewer, http.MethodHead: viewer, http.MethodOptions: viewer,
+		http.MethodPost: editor, http.MethodPut: editor, http.MethodPatch: editor, http.MethodDelete: editor,
+	}
+}
+
+// restBodyTypes are the types of bodies that the REST API reads.
+func restBodyTypes() []string {
+	return []string{
+		"application/json", "application/vnd.pgrst.object+json", "application/vnd.pgrst.array+json", "application/x-www-form-urlencoded",
+		"text/csv", "text/plain", "text/xml", "application/octet-stream",
 	}
 }
 
@@ -112,7 +121,7 @@ func (d *Data) principal(c echo.Context, m *mounted) (*auth.Principal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, role := d.options.Who(c); role == Viewer {
+	if administratorOf(c).Role == viewer {
 		if v.role == "" {
 			v = view{auth.RoleService, auth.Nobody(auth.RoleService).Claims}
 		}
@@ -179,7 +188,7 @@ func (d *Data) open(ctx context.Context, owner string, schemas []string) (*mount
 		return nil, errors.New("the database's URL cannot be read")
 	}
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
-	m := &mounted{schemas: schemas, owner: owner, stop: stop, watched: make(chan struct{}), bodies: body.NewLimits(d.options.MostBody, max(restBodies, d.options.MostBody))}
+	m := &mounted{schemas: schemas, owner: owner, stop: stop, watched: make(chan struct{}), bodies: body.NewLimits(mostBody, restBodies)}
 	m.db, err = store.Open(life, store.Options{
 		URL: d.options.DatabaseURL, PoolSize: restConnections, SidePoolSize: 1, MaxWaiting: restWaiting, AcquireTimeout: restPatience,
 		StatementTimeout: writeTimeout, MaxRow: restAnswer, ApplicationName: console.ApplicationName, Log: d.options.Log,

@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
+
+	"basalt/auth/administrator"
 )
 
 // mostRowChanges is how many rows one request may change.
@@ -60,7 +62,7 @@ func (e *conflictError) Error() string { return "rows were changed meanwhile" }
 // changeRows answers POST /rows/{schema}/{table}.
 func (d *Data) changeRows(c echo.Context) error {
 	var body RowChangesBody
-	if err := d.decode(c, &body); err != nil {
+	if err := decode(c, &body); err != nil {
 		return err
 	}
 	if n := len(body.Changes); n == 0 || n > mostRowChanges {
@@ -112,7 +114,7 @@ func (d *Data) auditRows(c echo.Context, tx pgx.Tx, v view, table *table, change
 	if table.secret() {
 		before, after = withoutValues(before), withoutValues(after)
 	}
-	return d.options.Audit(c, tx, DataChange{
+	return administrator.Record(c.Request().Context(), tx, actorOf(c), administrator.Change{
 		Action: "rows.change", Target: table.schema + "." + table.name, Before: change{v.role, before}, After: change{v.role, after},
 	})
 }

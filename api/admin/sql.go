@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/labstack/echo/v4"
 
+	"basalt/auth/administrator"
 	"basalt/migrations"
 	"basalt/store/console"
 )
@@ -140,8 +141,8 @@ func (r *runs) cancel(name string) bool {
 
 // runName is what a run's session is called in pg_stat_activity, so that each process finds it. Nobody can make up that of
 // another administrator.
-func runName(administrator, id uuid.UUID) string {
-	sum := sha256.Sum256(append(administrator[:], id[:]...))
+func runName(whose, id uuid.UUID) string {
+	sum := sha256.Sum256(append(whose[:], id[:]...))
 	return "basalt sql " + hex.EncodeToString(sum[:16])
 }
 
@@ -150,11 +151,11 @@ var errCancelled = errors.New("cancelled by its administrator")
 // runSQL answers POST /sql by a stream of lines.
 func (d *Data) runSQL(c echo.Context) error {
 	var body SQLBody
-	if err := d.decode(c, &body); err != nil {
+	if err := decode(c, &body); err != nil {
 		return err
 	}
-	administrator, role := d.options.Who(c)
-	if err := body.check(role); err != nil {
+	who := administratorOf(c)
+	if err := body.check(who.Role); err != nil {
 		return err
 	}
 	v, err := d.view(c, body.Role, body.User)
@@ -162,14 +163,14 @@ func (d *Data) runSQL(c echo.Context) error {
 		return err
 	}
 	session := v.session()
-	if role == Viewer {
+	if who.Role == viewer {
 		// Planning evaluates functions that are not volatile: not as a superuser.
 		session.Role, session.ReadOnly = readerRole, true
 	}
 	statements, err := migrations.Split(body.SQL)
 	if syntax, ok := errors.AsType[*migrations.SyntaxError](err); ok {
 		refused := refusedf(http.StatusBadRequest, "42601", "%s", syntax.Error())
-		refused.Position = utf8.RuneCountInString(body.SQL[:syntax.Offset]) + 1
+		refused.Position = int32(utf8.RuneCountInString(body.SQL[:syntax.Offset])) + 1
 		return refused
 	}
 	if err != nil {
@@ -177,7 +178,7 @@ func (d *Data) runSQL(c echo.Context) error {
 	}
 	ctx, cancel := context.WithCancelCause(c.Request().Context())
 	defer cancel(nil)
-	name := runName(administrator, body.ID)
+	name := runName(who.ID, body.ID)
 	if !d.runs.begin(name, func() { cancel(errCancelled) }) {
 		return refusedf(http.StatusConflict, "in_use", "A run with this id is under way")
 	}
@@ -207,13 +208,13 @@ func (d *Data) runSQL(c echo.Context) error {
 // readerRole is what statements of viewers are planned as: it may read every table and is no superuser.
 const readerRole = "pg_read_all_data"
 
-func (b *SQLBody) check(role Least) error {
+func (b *SQLBody) check(role administrator.Role) error {
 	switch {
 	case b.ID == uuid.Nil:
 		return refusedf(http.StatusBadRequest, "bad_id", "A run needs an id, a UUID")
 	case b.Explain != "" && b.Explain != "plan" && b.Explain != "analyze":
 		return refusedf(http.StatusBadRequest, "bad_explain", "explain is plan or analyze, not %q", b.Explain)
-	case role == Viewer && b.Explain != "plan":
+	case role == viewer && b.Explain != "plan":
 		return refusedf(http.StatusForbidden, "forbidden", "A viewer can see plans only")
 	case b.TimeoutMS < 0 || b.TimeoutMS > longestTimeout.Milliseconds():
 		return refusedf(http.StatusBadRequest, "bad_timeout", "timeout_ms is a number from 1 to %d", longestTimeout.Milliseconds())
@@ -252,8 +253,7 @@ func (d *Data) cancelSQL(c echo.Context) error {
 	if err != nil {
 		return refusedf(http.StatusBadRequest, "bad_id", "The id of a run is a UUID")
 	}
-	administrator, _ := d.options.Who(c)
-	name := runName(administrator, id)
+	name := runName(administratorOf(c).ID, id)
 	if d.runs.cancel(name) {
 		return c.NoContent(http.StatusNoContent)
 	}
@@ -286,7 +286,7 @@ func (d *Data) watchSession(c echo.Context, cancel context.CancelCauseFunc) (sto
 			case <-done:
 				return
 			case <-ticker.C:
-				if !d.options.SignedIn(c) {
+				if !d.signedIn(c) {
 					cancel(errSignedOut)
 					return
 				}

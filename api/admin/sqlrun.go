@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -61,8 +62,8 @@ func (r *sqlRun) count(offset int) int {
 // one runs a statement that stands behind so many characters.
 func (r *sqlRun) one(ctx context.Context, statement *migrations.Statement, before int) error {
 	if strings.HasPrefix(statement.Text, `\`) {
-		refused := refusedf(400, "42601", "%s is a command of psql, not SQL", strings.Fields(statement.Text)[0])
-		refused.Position = before + 1
+		refused := refusedf(http.StatusBadRequest, "42601", "%s is a command of psql, not SQL", strings.Fields(statement.Text)[0])
+		refused.Position = int32(before) + 1
 		return refused
 	}
 	began := time.Now()
