@@ -68,6 +68,13 @@ func (d *Data) routes() []dataRoute {
 		{"POST", "/rows/:schema/:table", editor, d.changeRows, nil},
 		{"POST", "/sql", viewer, d.runSQL, nil}, // of viewers it takes what is to be explained alone
 		{"DELETE", "/sql/:id", viewer, d.cancelSQL, nil},
+		{"GET", "/queries", viewer, d.listQueries, nil},
+		{"POST", "/queries", viewer, d.saveQuery, nil},
+		{"DELETE", "/queries/history", viewer, d.forgetHistory, nil},
+		{"PATCH", "/queries/:id", viewer, d.changeQuery, nil},
+		{"DELETE", "/queries/:id", viewer, d.forgetQuery, nil},
+		{"POST", "/ddl", editor, d.changeStructure, nil},
+		{"GET", "/ddl/impact", viewer, d.impact, nil},
 	}
 	for _, path := range []string{"/rest", "/rest/*"} {
 		for method, least := range restMethods() {

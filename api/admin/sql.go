@@ -202,7 +202,9 @@ func (d *Data) runSQL(c echo.Context) error {
 		}
 		return err
 	}
-	return run.finish(err)
+	finished := run.finish(err)
+	d.remember(c, &body, time.Since(run.began), err)
+	return finished
 }
 
 // readerRole is what statements of viewers are planned as: it may read every table and is no superuser.

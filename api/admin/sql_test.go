@@ -281,7 +281,9 @@ func TestTheEndOfASessionCancelsWhatItRuns(t *testing.T) {
 	d := openDashboard(t, "", administrator.Editor)
 	mark := strings.ReplaceAll(uuid.NewString(), "-", "")
 	ended := make(chan *apitest.Answer, 1)
-	go func() { ended <- d.call(t, "POST", "/sql", admin.SQLBody{ID: uuid.New(), SQL: "select pg_sleep(300) as s" + mark}) }()
+	go func() {
+		ended <- d.call(t, "POST", "/sql", admin.SQLBody{ID: uuid.New(), SQL: "select pg_sleep(300) as s" + mark})
+	}()
 	apitest.Until(t, "it runs", func() bool { return d.running(t, mark) == 1 })
 	if answer := d.call(t, "DELETE", "/session", nil); answer.Status >= 300 {
 		t.Fatalf("sign out: %d %s", answer.Status, answer.Body)
