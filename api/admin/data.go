@@ -66,6 +66,7 @@ func (d *Data) routes() []dataRoute {
 	routes := []dataRoute{
 		{"GET", "/catalog", viewer, d.catalog, nil},
 		{"POST", "/rows/:schema/:table", editor, d.changeRows, nil},
+		{"POST", "/import/:schema/:table", editor, d.importRows, []string{"text/csv", "application/json", "application/x-ndjson"}},
 		{"POST", "/sql", viewer, d.runSQL, nil}, // of viewers it takes what is to be explained alone
 		{"DELETE", "/sql/:id", viewer, d.cancelSQL, nil},
 		{"GET", "/queries", viewer, d.listQueries, nil},

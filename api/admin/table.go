@@ -23,6 +23,7 @@ type tableColumn struct {
 	name      string
 	position  int
 	typeName  string // as SQL spells it, without a modifier
+	fullType  string // with it
 	generated bool
 	identity  string
 	padded    bool // char(n): its text depends on the length that it is cast to
@@ -38,6 +39,7 @@ select
   a.attname::text,
   a.attnum::int,
   pg_catalog.format_type(a.atttypid, -1),
+  pg_catalog.format_type(a.atttypid, a.atttypmod),
   a.attgenerated <> '',
   case a.attidentity when 'a' then 'always' when 'd' then 'by default' else '' end,
   a.atttypid = 'pg_catalog.bpchar'::pg_catalog.regtype,
@@ -73,7 +75,7 @@ func findTable(ctx context.Context, tx pgx.Tx, schema, name string) (*table, err
 	var column tableColumn
 	var readable bool
 	_, err = pgx.ForEachRow(rows, []any{
-		&column.name, &column.position, &column.typeName, &column.generated, &column.identity, &column.padded, &column.key, &readable,
+		&column.name, &column.position, &column.typeName, &column.fullType, &column.generated, &column.identity, &column.padded, &column.key, &readable,
 	}, func() error {
 		added := column
 		t.columns[added.name] = &added
