@@ -16,7 +16,7 @@ import (
 // administratorsOf makes the rules of the dashboard's administrators. Their passwords wait at the accounts' gate.
 func administratorsOf(p *Project, s *Settings, log zerolog.Logger) *administrator.Service {
 	return administrator.New(p.DB.Pool(), administrator.Options{
-		Gate: p.Auth.Gate(), Passwords: s.passwordParameters(), Policy: s.passwordPolicy(), Vault: p.Auth.Vault(),
+		Gate: p.Auth.Gate(), Passwords: s.passwordParameters(), Policy: s.PasswordPolicy(), Vault: p.Auth.Vault(),
 		LimitsOff: s.Limits == "off", Log: log,
 	})
 }
@@ -41,6 +41,7 @@ func (s *Server) dashboard() admin.Options {
 		panic(err) // Check has refused such
 	}
 	return admin.Options{
+		DB:             s.project.DB.Pool(),
 		Administrators: s.project.Administrators,
 		Secure:         secure(s.settings.TrustedProxies, address),
 		URL:            address, Public: s.settings.PublicURL != "", SiteURL: s.settings.SiteURL, Version: s.build.Version,

@@ -143,6 +143,10 @@ func TestWithoutAMailServerAnAdministratorReadsTheMails(t *testing.T) {
 	if n := len(outboxOf(t, s)); n != 0 {
 		t.Errorf("%d mails are left", n)
 	}
+	var audited int
+	if err := s.Database.Pool.QueryRow(t.Context(), `select count(*) from basalt.administrator_audit where action in ('outbox.remove', 'outbox.clear')`).Scan(&audited); err != nil || audited != 2 {
+		t.Errorf("%d removals are in the audit log, %v", audited, err)
+	}
 }
 
 // GHSA-3529-5m8x-rpv3: links of mails were made of what a request said about its host.

@@ -260,6 +260,9 @@ func announce(out io.Writer, log zerolog.Logger, s *Settings, apiURL string, key
 		fmt.Fprintf(&b, "  Set it up    %s\n", link)
 	}
 	fmt.Fprintf(&b, "  Anon key     %s\n\n", keys.AnonKey)
+	if link != "" {
+		b.WriteString("The set-up link makes the dashboard's first administrator, once, within the hour.\n")
+	}
 	fmt.Fprintf(&b, "The service key, for servers only: %s keys%s\n\n", quoteArgument(os.Args[0]), keysArguments(s))
 	_, _ = io.WriteString(out, b.String()) // nobody may be reading
 }

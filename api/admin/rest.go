@@ -31,6 +31,8 @@ const (
 	restConnections = 4
 	restWaiting     = 64
 	restPatience    = 5 * time.Second
+	// restTimeout bounds a statement with its answer: an export lasts as long as its reader takes.
+	restTimeout = 10 * time.Minute
 	// restAnswer bounds what is held back of an answer until its transaction has committed, restBodies all bodies at once.
 	restAnswer = 64 << 20
 	restBodies = 256 << 20
@@ -191,7 +193,7 @@ func (d *Data) open(ctx context.Context, owner string, schemas []string) (*mount
 	m := &mounted{schemas: schemas, owner: owner, stop: stop, watched: make(chan struct{}), bodies: body.NewLimits(mostBody, restBodies)}
 	m.db, err = store.Open(life, store.Options{
 		URL: d.options.DatabaseURL, PoolSize: restConnections, SidePoolSize: 1, MaxWaiting: restWaiting, AcquireTimeout: restPatience,
-		StatementTimeout: writeTimeout, MaxRow: restAnswer, ApplicationName: console.ApplicationName, Log: d.options.Log,
+		StatementTimeout: restTimeout, MaxRow: restAnswer, ApplicationName: console.ApplicationName, Log: d.options.Log,
 	})
 	if err != nil {
 		stop()
@@ -208,7 +210,7 @@ func (d *Data) open(ctx context.Context, owner string, schemas []string) (*mount
 	}()
 	m.handler = rest.New(m.db, catalogs, identify, d.options.Log, rest.Options{
 		Schemas: schemas, ExtraSearchPath: []string{"public", "extensions"}, Aggregates: true, Prefix: restPrefix,
-		AnswerMemory: restAnswer, Plans: true, TransactionTimeout: writeTimeout, AnyRole: true,
+		AnswerMemory: restAnswer, Plans: true, TransactionTimeout: restTimeout, AnyRole: true,
 		Root: rest.Root{Mode: rest.IgnorePrivileges, Options: openapi.Options{Server: &url.URL{Path: restPrefix}}},
 	})
 	wait, done := context.WithTimeout(ctx, firstCatalog)
