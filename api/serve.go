@@ -92,7 +92,7 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 	if err != nil {
 		return nil, err
 	}
-	password, err := prepare(ctx, url, postgres != nil, log)
+	password, err := prepare(ctx, url, s.overManaged(), log)
 	if err != nil {
 		return nil, err
 	}
@@ -164,10 +164,16 @@ func warn(s *Settings, log zerolog.Logger) {
 	for _, note := range UnknownVariables(os.Environ()) {
 		log.Warn().Msg(note)
 	}
+	if s.Passkeys || s.WebAuthnRPID != "" {
+		if strangers, _ := s.relyingParty().Strangers(s.SiteURL); len(strangers) > 0 {
+			log.Warn().Strs("origins", strangers).Str("domain", s.WebAuthnRPID).
+				Msg("browsers let these pages use passkeys only when https://<domain>/.well-known/webauthn names them (Related Origin Requests)")
+		}
+	}
 	if s.Limits == "off" {
 		log.Warn().Msg("rate limits are off: for tests only")
 	}
-	if s.DatabaseURL != "" && s.EncryptionKey == "" && s.JWTSecret == "" {
+	if !s.overManaged() && s.EncryptionKey == "" && s.JWTSecret == "" {
 		log.Warn().Msg("secrets at rest are encrypted under a key of the JWT secret, which is kept in the same database: set --encryption-key")
 	}
 	if !s.autoconfirm() && s.SMTPURL == "" && s.HookSendEmail == "" {
