@@ -138,7 +138,7 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 	o := auth.Options{
 		Issuer: issuer, SiteURL: s.SiteURL, PlainChallenges: s.PKCEPlain, Autoconfirm: s.autoconfirm(), LimitsOff: s.Limits == "off", Log: log,
 		DisableSignup: s.DisableSignup, Anonymous: s.Anonymous,
-		PasswordPolicy: s.passwordPolicy(), Passwords: s.passwordParameters(), Gate: password.GateOptions{Slots: s.processors},
+		PasswordPolicy: s.PasswordPolicy(), Passwords: s.passwordParameters(), Gate: password.GateOptions{Slots: s.processors},
 	}
 	var err error
 

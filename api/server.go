@@ -50,7 +50,7 @@ func (s *Server) handler() http.Handler {
 		public.GET(document, accounts.Discovery(s.project.Auth, accounts.Options{Log: s.log}))
 	}
 
-	admin.Register(e.Group("/admin/api"), admin.Options{Identify: s.project.identity.of, Catalog: s.project.Catalogs.Current, Outbox: s.project.Outbox})
+	admin.Register(e.Group("/admin/api"), s.dashboard())
 
 	e.GET("/health/live", s.live)
 	e.GET("/health/ready", s.ready)

@@ -40,7 +40,7 @@ func (s *Service) signInWithIDToken(ctx context.Context, caller Caller, in IDTok
 	if err != nil {
 		return nil, linkTo, err
 	}
-	if refusal, err := s.admit(ctx, caller, limit.Hit{Rule: exchangeRule(), Of: caller.network()}); err != nil {
+	if refusal, err := s.admit(ctx, caller, limit.Hit{Rule: exchangeRule(), Of: caller.Network()}); err != nil {
 		return nil, linkTo, err
 	} else if refusal != nil {
 		return nil, linkTo, tooOften(refusal)

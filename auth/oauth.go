@@ -107,7 +107,7 @@ func (s *Service) Authorize(ctx context.Context, caller Caller, in Authorize) (*
 	if err != nil {
 		return nil, err
 	}
-	if refusal, err := s.admit(ctx, caller, limit.Hit{Rule: authorizeRule(), Of: caller.network()}); err != nil {
+	if refusal, err := s.admit(ctx, caller, limit.Hit{Rule: authorizeRule(), Of: caller.Network()}); err != nil {
 		return nil, err
 	} else if refusal != nil {
 		return nil, tooOften(refusal)

@@ -110,7 +110,7 @@ func (s *Service) addressee(ctx context.Context, caller Caller, kind tokenKind, 
 	var user *User
 	batch := &pgx.Batch{}
 	interval := s.intervalHit(kind, address)
-	verdict := s.count(batch, caller, limit.Hit{Rule: askRule(), Of: caller.network()}, interval)
+	verdict := s.count(batch, caller, limit.Hit{Rule: askRule(), Of: caller.Network()}, interval)
 	batch.Queue(statement, address).QueryRow(func(found pgx.Row) error {
 		var err error
 		if user, err = scanUser(found); errors.Is(err, pgx.ErrNoRows) {

@@ -54,7 +54,7 @@ func (r *registrant) queue(batch *pgx.Batch, p *Principal) {
 	})
 	batch.Queue(credentialsOfUser, p.UserID).Query(func(rows pgx.Rows) error {
 		var err error
-		r.credentials, err = pgx.CollectRows(rows, scanCredential)
+		r.credentials, err = pgx.CollectRows(rows, ScanCredential)
 		return err
 	})
 }
@@ -104,12 +104,12 @@ func (s *Service) BeginPasskeyRegistration(ctx context.Context, caller Caller, p
 	if refusal := verdict.Refused(); refusal != nil {
 		return nil, tooOften(refusal)
 	}
-	w, err := s.ceremonies(passkeySelection())
+	w, err := s.ceremonies(PasskeySelection())
 	if err != nil {
 		return nil, err
 	}
 	holder := newKeyHolder(r.user, r.credentials)
-	creation, data, err := w.BeginRegistration(holder, webauthn.WithExclusions(holder.descriptors()))
+	creation, data, err := w.BeginRegistration(holder, webauthn.WithExclusions(holder.Descriptors()))
 	if err != nil {
 		return nil, unexpected("Failed to generate WebAuthn registration options", err)
 	}
@@ -152,7 +152,7 @@ func (s *Service) finishPasskeyRegistration(ctx context.Context, caller Caller, 
 	if kept.refusal != nil {
 		return nil, kept.refusal
 	}
-	w, err := s.ceremonies(passkeySelection())
+	w, err := s.ceremonies(PasskeySelection())
 	if err != nil {
 		return nil, err
 	}

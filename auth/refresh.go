@@ -140,7 +140,7 @@ func (s *Service) refresh(ctx context.Context, caller Caller, refresh Secret, cl
 	if refresh == "" {
 		return nil, uuid.Nil, refuse(CodeValidationFailed, "refresh_token required")
 	}
-	hits := []limit.Hit{{Rule: refreshRule(), Of: caller.network()}}
+	hits := []limit.Hit{{Rule: refreshRule(), Of: caller.Network()}}
 	for range rotateAttempts {
 		p, err := s.present(ctx, caller, refresh, hits...)
 		if err != nil {
@@ -172,7 +172,7 @@ func (s *Service) refresh(ctx context.Context, caller Caller, refresh Secret, cl
 		if err != nil {
 			return nil, id, err
 		}
-		tag, err := s.pool.Exec(ctx, rotate, p.sessionID, p.stored, storedToken(next), at, caller.agent(), caller.ip(), !s.options.Audit.Off)
+		tag, err := s.pool.Exec(ctx, rotate, p.sessionID, p.stored, storedToken(next), at, caller.Agent(), caller.Addr(), !s.options.Audit.Off)
 		if err != nil {
 			return nil, id, saveFailed("Database error granting user", err)
 		}

@@ -180,6 +180,9 @@ func (s *Service) PublicKeys() []token.PublicJWK { return s.signing.Load().Publi
 // Gate is where password hashes wait for their turn.
 func (s *Service) Gate() *password.Gate { return s.gate }
 
+// Vault seals secrets at rest.
+func (s *Service) Vault() *seal.Vault { return s.vault }
+
 // Settings are what clients may know about how accounts are set up.
 type Settings struct {
 	DisableSignup bool
@@ -218,8 +221,8 @@ type Caller struct {
 	Trusted bool
 }
 
-// ip is the caller's address for a column of type inet; NULL when it is unknown.
-func (c Caller) ip() *netip.Addr {
+// Addr is the caller's address for a column of type inet; NULL when it is unknown.
+func (c Caller) Addr() *netip.Addr {
 	if !c.IP.IsValid() {
 		return nil
 	}
@@ -227,9 +230,9 @@ func (c Caller) ip() *netip.Addr {
 	return &addr
 }
 
-// network is what is counted as one caller. A customer of an IPv6 network owns all
+// Network is what is counted as one caller. A customer of an IPv6 network owns all
 // addresses of a /64.
-func (c Caller) network() string {
+func (c Caller) Network() string {
 	if !c.IP.IsValid() {
 		return "unknown"
 	}
@@ -243,8 +246,8 @@ func (c Caller) network() string {
 
 const maxUserAgent = 512
 
-// agent is the user agent in a form that a text column takes.
-func (c Caller) agent() string {
+// Agent is the user agent in a form that a text column takes.
+func (c Caller) Agent() string {
 	text := strings.ReplaceAll(strings.ToValidUTF8(c.UserAgent, ""), "\x00", "")
 	if len(text) > maxUserAgent {
 		text = strings.ToValidUTF8(text[:maxUserAgent], "")

@@ -78,7 +78,7 @@ func (s *Service) signUp(ctx context.Context, caller Caller, in SignUp) (*Signed
 	if refusal := s.judge(in.Password); refusal != nil {
 		return nil, refusal
 	}
-	if refusal, err := s.admit(ctx, caller, limit.Hit{Rule: signUpRule(), Of: caller.network()}); err != nil {
+	if refusal, err := s.admit(ctx, caller, limit.Hit{Rule: signUpRule(), Of: caller.Network()}); err != nil {
 		return nil, err
 	} else if refusal != nil {
 		return nil, tooOften(refusal)
@@ -157,7 +157,7 @@ func (s *Service) signUpAnonymously(ctx context.Context, caller Caller, data met
 	if !s.options.Anonymous {
 		return nil, refuse(CodeAnonymousProviderDisabled, "Anonymous sign-ins are disabled")
 	}
-	if refusal, err := s.admit(ctx, caller, limit.Hit{Rule: anonymousRule(), Of: caller.network()}); err != nil {
+	if refusal, err := s.admit(ctx, caller, limit.Hit{Rule: anonymousRule(), Of: caller.Network()}); err != nil {
 		return nil, err
 	} else if refusal != nil {
 		return nil, tooOften(refusal)

@@ -65,12 +65,16 @@ func (r RelyingParty) config(siteURL string) *webauthn.Config {
 	}
 }
 
-// ceremonies gives what checks the answers of authenticators. What an authenticator must be able to do depends on what
-// its key pair is for.
-func (s *Service) ceremonies(selection protocol.AuthenticatorSelection) (*webauthn.WebAuthn, error) {
-	config := s.options.RelyingParty.config(s.options.SiteURL)
+// Ceremonies gives what checks the answers of authenticators. What an authenticator must be able to do depends on what
+// its key pair is for. The site URL fills in what is empty.
+func (r RelyingParty) Ceremonies(siteURL string, selection protocol.AuthenticatorSelection) (*webauthn.WebAuthn, error) {
+	config := r.config(siteURL)
 	config.AuthenticatorSelection = selection
-	w, err := webauthn.New(config)
+	return webauthn.New(config)
+}
+
+func (s *Service) ceremonies(selection protocol.AuthenticatorSelection) (*webauthn.WebAuthn, error) {
+	w, err := s.options.RelyingParty.Ceremonies(s.options.SiteURL, selection)
 	if err != nil {
 		s.log.Warn().Err(err).Msg("WebAuthn does not work: it needs a domain, as the host of --site-url or as --webauthn-rp-id")
 		return nil, unprocessable(CodeFeatureDisabled, "WebAuthn is not set up on this server: it needs a domain")
@@ -78,34 +82,35 @@ func (s *Service) ceremonies(selection protocol.AuthenticatorSelection) (*webaut
 	return w, nil
 }
 
-// keyHolder is an account as WebAuthn knows it.
-type keyHolder struct {
-	id          uuid.UUID
-	name        string
-	credentials []webauthn.Credential
+// KeyHolder is an account as WebAuthn knows it.
+type KeyHolder struct {
+	ID uuid.UUID
+	// Name is what authenticators show beside the key pair.
+	Name        string
+	Credentials []webauthn.Credential
 }
 
-func newKeyHolder(u *User, credentials []webauthn.Credential) keyHolder {
-	h := keyHolder{id: u.ID, name: u.Email, credentials: credentials}
-	if h.name == "" {
-		h.name = u.Phone
+func newKeyHolder(u *User, credentials []webauthn.Credential) KeyHolder {
+	h := KeyHolder{ID: u.ID, Name: u.Email, Credentials: credentials}
+	if h.Name == "" {
+		h.Name = u.Phone
 	}
-	if h.name == "" {
-		h.name = u.ID.String()
+	if h.Name == "" {
+		h.Name = u.ID.String()
 	}
 	return h
 }
 
 // WebAuthnID is the user handle: the account's id as text, as in key pairs that Supabase's server has made.
-func (h keyHolder) WebAuthnID() []byte                         { return []byte(h.id.String()) }
-func (h keyHolder) WebAuthnName() string                       { return h.name }
-func (h keyHolder) WebAuthnDisplayName() string                { return h.name }
-func (h keyHolder) WebAuthnCredentials() []webauthn.Credential { return h.credentials }
+func (h KeyHolder) WebAuthnID() []byte                         { return []byte(h.ID.String()) }
+func (h KeyHolder) WebAuthnName() string                       { return h.Name }
+func (h KeyHolder) WebAuthnDisplayName() string                { return h.Name }
+func (h KeyHolder) WebAuthnCredentials() []webauthn.Credential { return h.Credentials }
 
-// descriptors name the key pairs that an account has.
-func (h keyHolder) descriptors() []protocol.CredentialDescriptor {
-	all := make([]protocol.CredentialDescriptor, len(h.credentials))
-	for i, c := range h.credentials {
+// Descriptors name the key pairs that an account has.
+func (h KeyHolder) Descriptors() []protocol.CredentialDescriptor {
+	all := make([]protocol.CredentialDescriptor, len(h.Credentials))
+	for i, c := range h.Credentials {
 		all[i] = c.Descriptor()
 	}
 	return all

@@ -167,7 +167,7 @@ func (l *lane) queue(batch *pgx.Batch, m *Message, life time.Duration, state str
 	}
 	if l.deliverer == nil {
 		batch.Queue(holdMessage, m.ID, m.Channel, m.Kind, owner, body, m.ExpiresAt, mostKept).Exec(func(pgconn.CommandTag) error {
-			l.box.line(l.box.log.Info(), m).Msg("a message waits in the outbox, as there is no way to send it: read it by GET /admin/api/outbox with the service key")
+			l.box.line(l.box.log.Info(), m).Msg("a message waits in the outbox, as there is no way to send it: the dashboard shows it")
 			return nil
 		})
 		return nil

@@ -115,7 +115,7 @@ func (l *lane) outcome(t *taken, failure error) func(context.Context) error {
 	delay := l.box.options.Pace.retry(t.Attempts)
 	if isRefused(failure) || t.Attempts >= l.box.options.Pace.Attempts || time.Now().Add(delay).After(t.ExpiresAt) {
 		l.box.line(l.box.log.Error(), &t.Message).Int("attempts", t.Attempts).Str("error", why).
-			Msg("a message was given up; it is kept in the outbox for a while: GET /admin/api/outbox with the service key")
+			Msg("a message was given up; it is kept in the outbox for a while, which the dashboard shows")
 		return exec(giveUp, t.ID, t.Attempts, why)
 	}
 	l.box.line(l.box.log.Debug(), &t.Message).Int("attempts", t.Attempts).Str("error", why).Dur("retry_after", delay).

@@ -99,7 +99,7 @@ export async function send(method: string, path: string, body?: unknown, options
   }
   if (answer.ok) return answer
   const failed = await failure(answer)
-  if (answer.status === 401 && !options.quiet && failed.code !== 'elevation_needed') for (const listener of listeners) listener()
+  if (failed.code === 'signed_out' && !options.quiet) for (const listener of listeners) listener()
   throw failed
 }
 

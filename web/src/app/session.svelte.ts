@@ -1,5 +1,5 @@
 // Who is signed in, and when that ends.
-import type { SessionBody, ServerBody, AdministratorBody } from '../generated/admin.ts'
+import type { Me, OwnSession, ServerInfo, SignedIn } from '../generated/admin.ts'
 import { ApiError, api, onSessionEnd } from './api.ts'
 import { forgetAll } from './query.svelte.ts'
 
@@ -9,7 +9,7 @@ const ranks: Record<Role, number> = { viewer: 0, editor: 1, owner: 2 }
 class Session {
   /** `ended` is a session that was there and is not any more: the screen stays and asks to sign in again. */
   state = $state<'unknown' | 'none' | 'open' | 'ended' | 'unreachable'>('unknown')
-  #body = $state.raw<SessionBody>()
+  #body = $state.raw<SignedIn>()
   error = $state.raw<ApiError>()
   /** The person signed out: there is nothing to come back to. */
   left = false
@@ -18,8 +18,9 @@ class Session {
     onSessionEnd(() => { if (this.state === 'open') this.state = 'ended' })
   }
 
-  get administrator(): AdministratorBody { return this.#body!.administrator }
-  get server(): ServerBody { return this.#body!.server }
+  get administrator(): Me { return this.#body!.administrator }
+  get server(): ServerInfo { return this.#body!.server }
+  get own(): OwnSession { return this.#body!.session }
   /** There is something to show of a session, open or just ended. */
   get present(): boolean { return this.#body !== undefined }
 
@@ -31,7 +32,7 @@ class Session {
   /** Asks the server who is signed in. */
   async check(): Promise<void> {
     try {
-      this.opened(await api.get<SessionBody>('/session', { quiet: true }))
+      this.opened(await api.get<SignedIn>('/session', { quiet: true }))
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       if (error.status === 401) this.state = this.state === 'open' ? 'ended' : 'none'
@@ -43,7 +44,7 @@ class Session {
   }
 
   /** Takes a session that signing in, setting up or joining gave. */
-  opened(body: SessionBody): void {
+  opened(body: SignedIn): void {
     if (this.#body && this.#body.administrator.id !== body.administrator.id) forgetAll()
     this.#body = body
     this.state = 'open'

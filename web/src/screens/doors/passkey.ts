@@ -1,13 +1,11 @@
 // Passkeys in the browser: WebAuthn Level 3, with options and answers as JSON.
 import { api, ApiError } from '../../app/api.ts'
-import type { SessionBody } from '../../generated/admin.ts'
+import type { PasskeyProof, PasskeyRequest, SignedIn } from '../../generated/admin.ts'
 
 /** Whether this browser can use passkeys on this page: they need TLS or localhost. */
 export function passkeysWork(): boolean {
   return typeof PublicKeyCredential === 'function' && 'parseRequestOptionsFromJSON' in PublicKeyCredential
 }
-
-interface RequestOptions { publicKey: PublicKeyCredentialRequestOptionsJSON }
 
 function refused(reason: unknown): never {
   if (reason instanceof DOMException && reason.name === 'NotAllowedError') {
@@ -17,8 +15,9 @@ function refused(reason: unknown): never {
 }
 
 /** Asks for a passkey and opens a session with it. */
-export async function signInByPasskey(): Promise<SessionBody> {
-  const options = await api.post<RequestOptions>('/session/passkey/options', {}, { quiet: true })
-  const credential = await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options.publicKey) }).catch(refused)
-  return api.post<SessionBody>('/session/passkey/verify', { credential: (credential as PublicKeyCredential).toJSON() }, { quiet: true })
+export async function signInByPasskey(): Promise<SignedIn> {
+  const { challenge_id, options } = await api.post<PasskeyRequest>('/session/passkey/options', {}, { quiet: true })
+  const credential = await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }).catch(refused)
+  const proof: PasskeyProof = { challenge_id, credential: (credential as PublicKeyCredential).toJSON() as AuthenticationResponseJSON }
+  return api.post<SignedIn>('/session/passkey/verify', proof, { quiet: true })
 }
