@@ -1,5 +1,5 @@
 // A source of made-up rows that is the same at every reading, for the tests of the grid in a browser.
-import type { Column, Row, Sort, Source, Value } from '../src/grid/types'
+import type { Column, Row, Sort, Source, Value } from '../src/grid/types.ts'
 
 const cities = ['Kyōto', 'São Paulo', 'Zürich', 'Reykjavík', 'Oslo', 'Al-Qāhira', 'Kraków', 'Đà Nẵng', 'Lomé', 'Port Louis']
 const moods = ['calm', 'busy', 'closed', 'under repair']

@@ -1,4 +1,4 @@
-import type { Value } from './types'
+import type { Value } from './types.ts'
 
 /**
  * The elements of a one-dimensional array in PostgreSQL's text form (PostgreSQL manual §8.15.6), "nested"

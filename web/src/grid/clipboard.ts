@@ -1,4 +1,4 @@
-import type { Value } from './types'
+import type { Value } from './types.ts'
 
 /**
  * Tab-separated text as spreadsheets write it: fields with a tab, a line end or a quote are quoted, quotes

@@ -1,5 +1,5 @@
-import { clampWidth } from './sizes'
-import type { Column, GridState, Sort } from './types'
+import { clampWidth } from './sizes.ts'
+import type { Column, GridState, Sort } from './types.ts'
 
 /** A column as it is laid out: where it starts (pixels), and its place in the rows of the source. */
 export interface Placed {

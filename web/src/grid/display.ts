@@ -1,4 +1,4 @@
-import type { Column, Value } from './types'
+import type { Column, Value } from './types.ts'
 
 /** Characters of a value that enter the document. Values may be megabytes. */
 const shown = 200
@@ -28,8 +28,6 @@ function mark(character: string): string {
   const code = character.codePointAt(0) ?? 0
   if (code === 10) return '↵'
   if (code === 9) return '⇥'
-  if (code < 0x20) return String.fromCharCode(0x2400 + code)
-  if (code === 0x7f) return '\u2421'
   return 'U+' + code.toString(16).toUpperCase().padStart(4, '0')
 }
 
@@ -54,9 +52,14 @@ export function bytes(size: number): string {
   return `${(size / 1024 / 1024).toFixed(1)} MiB`
 }
 
+/** What a new row holds where nothing was written. */
+export function unset(column: Column): string {
+  return column.default !== undefined ? 'default' : column.readonly ? 'generated' : column.nullable ? 'NULL' : 'required'
+}
+
 /** What a screen reader says of a cell. */
 export function spoken(column: Column, value: Value | undefined): string {
-  if (value === undefined) return column.default ? `default ${column.default}` : 'default'
+  if (value === undefined) return unset(column)
   if (value === null) return 'null'
   if (value === '') return 'empty text'
   if (column.kind === 'bytea') return `${bytes(byteaSize(value))} of binary data`

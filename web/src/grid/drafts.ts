@@ -1,4 +1,4 @@
-import type { Change, Column, Row, SaveOutcome, Value } from './types'
+import type { Change, Column, Row, SaveOutcome, Value } from './types.ts'
 
 /** Why a draft was not saved; with a column, at that cell. */
 export interface Refusal {

@@ -1,6 +1,6 @@
-import { gutterColumn, headerRow, type Model } from './model.svelte'
-import { clear } from './transfer'
-import { tick as tickRow } from './ticks'
+import { gutterColumn, headerRow, type Model } from './model.svelte.ts'
+import { clear } from './transfer.ts'
+import { tick as tickRow } from './ticks.ts'
 
 /** What a key may ask of the parts of the grid that are not the model. */
 export interface Asks {

@@ -1,4 +1,4 @@
-import type { Kind } from './types'
+import type { Kind } from './types.ts'
 
 const byType: Readonly<Record<string, Kind>> = {
   int2: 'integer',

@@ -1,9 +1,9 @@
-import { move, nextSort } from './columns'
-import { gutterColumn, headerRow, type Model } from './model.svelte'
-import type { Item } from './PopMenu.svelte'
-import { allowsEmpty } from './kinds'
-import { clampWidth } from './sizes'
-import { clear, copy } from './transfer'
+import type { MenuItem } from '../kit/menu.ts'
+import { move, nextSort } from './columns.ts'
+import { gutterColumn, headerRow, type Model } from './model.svelte.ts'
+import { allowsEmpty } from './kinds.ts'
+import { clampWidth } from './sizes.ts'
+import { clear, copy } from './transfer.ts'
 
 /** What a menu asks of the grid itself. */
 export interface Opens {
@@ -40,7 +40,12 @@ export function moveColumn(model: Model, index: number, by: number): void {
   void model.go(model.active.row, to)
 }
 
-export function columnMenu(model: Model, index: number): Item[] {
+/** Groups with a line between those that are not empty. */
+function grouped(groups: readonly MenuItem[][]): MenuItem[] {
+  return groups.filter((g) => g.length > 0).flatMap((g, i) => (i === 0 ? g : [{ kind: 'line' as const }, ...g]))
+}
+
+export function columnMenu(model: Model, index: number): MenuItem[] {
   const { column } = model.columns[index]!
   const { state } = model.given
   const others = state.sort.filter((s) => s.column !== column.name)
@@ -48,88 +53,77 @@ export function columnMenu(model: Model, index: number): Item[] {
     model.emit({ sort: [...(add ? others : []), { column: column.name, descending }] })
     model.say(`Sorted by ${column.name}, ${descending ? 'descending' : 'ascending'}`)
   }
-  const items: Item[] = [
-    { label: 'Sort ascending', keys: '⏎', run: by(false, false) },
-    { label: 'Sort descending', run: by(true, false) },
+  const order: MenuItem[] = [
+    { label: 'Sort ascending', icon: 'arrow-up', keys: '⏎', run: by(false, false) },
+    { label: 'Sort descending', icon: 'arrow-down', run: by(true, false) },
   ]
   if (others.length > 0) {
-    items.push({ label: 'Then sort by this, ascending', keys: 'Shift ⏎', run: by(false, true) }, { label: 'Then sort by this, descending', run: by(true, true) })
+    order.push(
+      { label: 'Then by this, ascending', keys: 'Shift ⏎', run: by(false, true) },
+      { label: 'Then by this, descending', run: by(true, true) },
+    )
   }
-  if (others.length < state.sort.length) items.push({ label: 'Do not sort by this', run: () => model.emit({ sort: others }) })
-  items.push({ label: 'Move to the left', keys: 'Ctrl Shift ←', apart: true, run: () => moveColumn(model, index, -1) })
-  items.push({ label: 'Move to the right', keys: 'Ctrl Shift →', run: () => moveColumn(model, index, 1) })
-  items.push({ label: 'Wider', keys: 'Shift →', stays: true, run: () => resize(model, index, 24) })
-  items.push({ label: 'Narrower', keys: 'Shift ←', stays: true, run: () => resize(model, index, -24) })
-  items.push({
-    label: 'As wide as its content',
-    run: () => {
-      const { [column.name]: _, ...widths } = state.widths
-      model.emit({ widths })
-    },
-  })
-  if (state.frozen !== index + 1) items.push({ label: 'Freeze up to this column', apart: true, run: () => model.emit({ frozen: index + 1 }) })
-  if (state.frozen > 0) items.push({ label: 'Freeze no column', apart: state.frozen === index + 1, run: () => model.emit({ frozen: 0 }) })
-  if (model.columns.length > 1) items.push({ label: 'Hide', run: () => model.emit({ hidden: [...state.hidden, column.name] }) })
-  return items
+  if (others.length < state.sort.length) order.push({ label: 'Do not sort by this', icon: 'x', run: () => model.emit({ sort: others }) })
+  const place: MenuItem[] = [
+    { label: 'Move to the left', icon: 'arrow-left', keys: 'Ctrl Shift ←', disabled: index === 0, run: () => moveColumn(model, index, -1) },
+    { label: 'Move to the right', icon: 'arrow-right', keys: 'Ctrl Shift →', disabled: index === model.columns.length - 1, run: () => moveColumn(model, index, 1) },
+    { label: 'Wider', keys: 'Shift →', run: () => resize(model, index, 48) },
+    { label: 'Narrower', keys: 'Shift ←', run: () => resize(model, index, -48) },
+    { label: 'As wide as its content', run: () => fit(model, column.name) },
+  ]
+  const stay: MenuItem[] = []
+  if (state.frozen !== index + 1) stay.push({ label: 'Freeze up to this column', icon: 'pin', run: () => model.emit({ frozen: index + 1 }) })
+  if (state.frozen > 0) stay.push({ label: 'Freeze no column', icon: 'pin-off', run: () => model.emit({ frozen: 0 }) })
+  if (model.columns.length > 1) {
+    stay.push({ label: 'Hide', icon: 'eye-off', run: () => model.emit({ hidden: [...state.hidden, column.name] }) })
+  }
+  return grouped([order, place, stay])
 }
 
-export function allColumnsMenu(model: Model): Item[] {
-  const { columns, state } = model.given
-  const items = columns.map((column): Item => {
-    const hidden = state.hidden.includes(column.name)
-    return {
-      label: column.name,
-      checked: !hidden,
-      stays: true,
-      run: () => {
-        const now = model.given.state.hidden
-        const shown = columns.length - now.length
-        if (hidden) model.emit({ hidden: now.filter((n) => n !== column.name) })
-        else if (shown > 1) model.emit({ hidden: [...now, column.name] })
-        else model.say('One column must stay')
-      },
-    }
-  })
-  items.push({ label: 'Show all columns', apart: true, run: () => model.emit({ hidden: [] }) })
-  items.push({ label: 'Order and widths as they were', run: () => model.emit({ order: [], widths: {}, frozen: 0 }) })
-  return items
+/** Gives a column back the width that its content needs. */
+export function fit(model: Model, name: string): void {
+  const { [name]: _, ...widths } = model.given.state.widths
+  model.emit({ widths })
 }
 
-export function cellMenu(model: Model, row: number, index: number, opens: Opens): Item[] {
+export function cellMenu(model: Model, row: number, index: number, opens: Opens): MenuItem[] {
   const placed = model.columns[index]
   const { draft, loaded, id } = model.shown(row)
-  const items: Item[] = []
+  const look: MenuItem[] = []
+  const change: MenuItem[] = []
+  const rows: MenuItem[] = []
   if (placed) {
     const { column } = placed
     const value = model.value(row, placed)
-    const editable = model.canEdit(row, column)
-    if (editable) items.push({ label: 'Edit', keys: '⏎', run: () => model.edit() })
-    items.push({ label: 'Copy', keys: 'Ctrl C', run: () => void copy(model, null) })
-    if (typeof value === 'string') items.push({ label: 'Show the whole value', run: () => opens.whole(row, index) })
-    if (column.reference && typeof value === 'string' && model.given.lookup) {
-      items.push({ label: `Look at ${column.reference}`, run: () => opens.peek(row, index) })
+    const become = (to: string | undefined) => () => {
+      model.setCells([{ row, column: placed, value: to }])
+      void model.focus()
     }
-    if (editable) {
-      const become = (to: string | undefined) => () => {
-        model.setCells([{ row, column: placed, value: to }])
-        void model.focus()
-      }
-      if (column.nullable) items.push({ label: 'Set to NULL', keys: 'Del', apart: true, run: () => void clear(model) })
-      if (allowsEmpty(column.kind)) items.push({ label: 'Set to empty text', apart: !column.nullable, run: become('') })
+    if (model.canEdit(row, column)) {
+      look.push({ label: 'Edit', icon: 'pencil', keys: '⏎', run: () => model.edit() })
+      if (column.nullable) change.push({ label: 'Set to NULL', keys: 'Del', run: () => void clear(model) })
+      if (allowsEmpty(column.kind)) change.push({ label: 'Set to empty text', run: become('') })
       if (draft?.set.has(column.name)) {
-        items.push({ label: draft.was ? 'Take this change back' : 'Use the default', run: become(undefined) })
+        change.push({ label: draft.was ? 'Take this change back' : 'Leave to the default', icon: 'undo-2', run: become(undefined) })
       }
+    }
+    look.push({ label: 'Copy', icon: 'copy', keys: 'Ctrl C', run: () => void copy(model, null) })
+    if (typeof value === 'string') look.push({ label: 'Show the whole value', icon: 'maximize-2', run: () => opens.whole(row, index) })
+    if (column.reference && typeof value === 'string' && model.given.lookup) {
+      look.push({ label: `Look at ${column.reference}`, icon: 'eye', run: () => opens.peek(row, index) })
     }
   }
-  if (draft) items.push({ label: draft.was ? 'Drop all changes of the row' : 'Drop the new row', apart: true, run: () => model.discard(draft.id) })
   if (model.editable && id !== null) {
-    items.push({ label: 'Duplicate the row', apart: !draft, run: () => void duplicate(model, row) })
-    items.push({ label: 'New row', run: () => void model.insertRows([new Map()]) })
+    rows.push({ label: 'Duplicate the row', icon: 'copy-plus', run: () => void duplicate(model, row) })
+    rows.push({ label: 'New row', icon: 'plus', run: () => void model.insertRows([new Map()]) })
+  }
+  if (draft) {
+    rows.push({ label: draft.was ? 'Drop all changes of the row' : 'Drop the new row', icon: 'undo-2', run: () => model.discard(draft.id) })
   }
   if (loaded !== null && !Array.isArray(loaded) && loaded !== 'loading') {
-    items.push({ label: 'Try to read again', run: () => model.pages.retry(row - model.insertCount) })
+    rows.push({ label: 'Try to read again', icon: 'rotate-ccw', run: () => model.pages.retry(row - model.insertCount) })
   }
-  return items
+  return grouped([look, change, rows])
 }
 
 /** A new row with the values of another, but for keys with a default and what cannot be written. */

@@ -1,13 +1,13 @@
 import { tick } from 'svelte'
-import { arrange, columnsWithin, type Placed } from './columns'
-import { count as written, spoken } from './display'
-import * as drafting from './drafts'
-import { Pages, type Loaded } from './pages'
-import { rangeOf, rowKey, type Position, type Range } from './selection'
-import { fitWidths, rowHeights, type Measure } from './sizes'
-import type { Change, Column, GridState, Lookup, Row, SaveOutcome, Source, Value } from './types'
-import { refuse } from './validate'
-import { Scroller } from './window'
+import { arrange, columnsWithin, type Placed } from './columns.ts'
+import { count as written, spoken } from './display.ts'
+import * as drafting from './drafts.ts'
+import { Pages, type Loaded } from './pages.ts'
+import { rangeOf, rowKey, type Position, type Range } from './selection.ts'
+import { fitWidths, rowHeights, type Measure } from './sizes.ts'
+import type { Change, Column, GridState, Lookup, Row, SaveOutcome, Source, Value } from './types.ts'
+import { refuse } from './validate.ts'
+import { Scroller } from './window.ts'
 
 /** What the owner gives; documented in Grid.svelte. */
 export interface Given {
@@ -97,7 +97,7 @@ export class Model {
   insertCount = $derived.by(() => this.drafts.inserts.length)
   rowCount = $derived.by(() => this.dataCount + this.insertCount)
   narrow = $derived.by(() => this.viewWidth > 0 && this.viewWidth < 520)
-  gutter = $derived.by(() => (this.narrow ? 40 : 44 + 7 * Math.max(2, written(this.dataCount).length)))
+  gutter = $derived.by(() => (this.narrow ? 40 : 48 + Math.ceil(6.6 * Math.max(2, written(this.dataCount).length))))
   /** Columns that stay at the left: none where they would leave no room for the others. */
   frozen = $derived.by(() => {
     const frozen = Math.min(this.given.state.frozen, this.columns.length)

@@ -1,4 +1,4 @@
-import type { Row, Source } from './types'
+import type { Row, Source } from './types.ts'
 
 export const pageRows = 100
 /** Pages kept; those used longest ago go first. */

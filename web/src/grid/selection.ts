@@ -1,4 +1,4 @@
-import type { Selected } from './types'
+import type { Selected } from './types.ts'
 
 export interface Position {
   row: number

@@ -1,6 +1,6 @@
-import { isMono } from './kinds'
-import { shorten } from './display'
-import type { Column, Density, Row } from './types'
+import { isMono } from './kinds.ts'
+import { shorten } from './display.ts'
+import type { Column, Density, Row } from './types.ts'
 
 /** Pixels. */
 export const rowHeights: Readonly<Record<Density, number>> = { compact: 28, normal: 32, roomy: 44 }
@@ -11,8 +11,11 @@ export const widest = 1200
 const widestByContent = 360
 /** Padding at both sides, and the line between columns. */
 const padding = 21
-/** Icon of the type, mark of the order and button of the menu in a header. */
-const headerExtras = 62
+/** What a header shows beside name and type: padding, gaps and the button of the menu; and the mark of a key. */
+const headerExtras = 60
+const keyMark = 20
+/** Of a type's name at most. */
+const typeShown = 72
 
 /** Pixels that a text takes in the font of cells (mono or not). */
 export type Measure = (text: string, mono: boolean) => number
@@ -25,7 +28,8 @@ export function clampWidth(width: number): number {
 export function fitWidths(columns: readonly Column[], rows: readonly Row[], measure: Measure): Record<string, number> {
   const widths: Record<string, number> = {}
   columns.forEach((column, at) => {
-    let width = measure(column.name, false) + headerExtras
+    const type = Math.min(typeShown, measure(column.type, true))
+    let width = measure(column.name, false) + type + headerExtras + (column.key ? keyMark : 0)
     const mono = isMono(column.kind)
     for (const row of rows) {
       const value = row[at]

@@ -1,7 +1,7 @@
-import { count } from './display'
-import type { Model } from './model.svelte'
-import { isSelected, select, selectedCount } from './selection'
-import type { Row } from './types'
+import { count } from './display.ts'
+import type { Model } from './model.svelte.ts'
+import { isSelected, select, selectedCount } from './selection.ts'
+import type { Row } from './types.ts'
 
 /** Rows that one press with Shift ticks at most: their keys must be read. */
 const tickedAtOnce = 10_000

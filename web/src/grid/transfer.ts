@@ -1,10 +1,11 @@
-import { fromTsv, toTsv } from './clipboard'
-import type { Placed } from './columns'
-import { count } from './display'
-import { allowsEmpty } from './kinds'
-import type { Model, Shown } from './model.svelte'
-import { cellsIn } from './selection'
-import type { Row, Value } from './types'
+import { copy as copyText } from '../kit/copy.ts'
+import { fromTsv, toTsv } from './clipboard.ts'
+import type { Placed } from './columns.ts'
+import { count } from './display.ts'
+import { allowsEmpty } from './kinds.ts'
+import type { Model, Shown } from './model.svelte.ts'
+import { cellsIn } from './selection.ts'
+import type { Row, Value } from './types.ts'
 
 /** Cells that one copy, paste or deletion touches at most. */
 const cellsAtOnce = 200_000
@@ -25,7 +26,7 @@ export async function copy(model: Model, data: DataTransfer | null): Promise<voi
     const alone = cells === 1 ? (values[0]?.[0] ?? '') : null
     const text = alone ?? toTsv(values)
     if (near && data) data.setData('text/plain', text)
-    else await navigator.clipboard.writeText(text)
+    else if (!(await copyText(text))) throw new Error('The clipboard refused it.')
     model.say(cells === 1 ? 'Copied' : `${count(cells)} cells copied`)
   } catch (error) {
     model.say(`Not copied. ${error instanceof Error ? error.message : ''}`)

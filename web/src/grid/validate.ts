@@ -1,5 +1,5 @@
-import { parseArray } from './arrays'
-import type { Column, Kind, Value } from './types'
+import { parseArray } from './arrays.ts'
+import type { Column, Kind, Value } from './types.ts'
 
 /** What PostgreSQL takes as integers of each width. */
 const limits: Readonly<Record<string, readonly [bigint, bigint]>> = {

@@ -1,6 +1,6 @@
-import { allowsEmpty } from '../kinds'
-import type { Column, Value } from '../types'
-import { refuse } from '../validate'
+import { allowsEmpty } from '../kinds.ts'
+import type { Column, Value } from '../types.ts'
+import { refuse } from '../validate.ts'
 
 /** Characters beyond which a value is shown but not edited in place: a text box of megabytes freezes. */
 export const editable = 1_000_000
