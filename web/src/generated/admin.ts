@@ -33,6 +33,82 @@ export interface AuditPage {
   next: number | null
 }
 
+export interface CatalogBody {
+  schemas: SchemaBody[]
+  relations: (RelationBody | null)[]
+  enums: EnumBody[]
+  functions: FunctionBody[]
+  roles: RoleBody[]
+  extensions: ExtensionBody[]
+  truncated: boolean
+}
+
+export interface ColumnBody {
+  name: string
+  position: number
+  type: string
+  format: string
+  type_kind: string
+  element: string | null
+  enum_values: string[]
+  not_null: boolean
+  default: string | null
+  identity: string
+  generated: string | null
+  comment: string
+}
+
+export interface ConflictBody {
+  index: number
+  key: Record<string, string | null>
+  theirs: Record<string, string | null>
+}
+
+export interface ConflictsBody {
+  code: string
+  message: string
+  conflicts: ConflictBody[]
+}
+
+export interface ConstraintBody {
+  name: string
+  definition: string
+  columns: string[]
+  valid: boolean
+}
+
+export interface ConstraintRow {
+  name: string
+  definition: string
+  columns: string[]
+  ref_schema: string
+  ref_table: string
+  ref_columns: string[]
+  on_update: string
+  on_delete: string
+  valid: boolean
+  deferrable: boolean
+}
+
+export interface DDLBody {
+  statements: string[]
+  summary: string
+  migration?: string
+  concurrently?: boolean
+  lock_timeout_ms?: number
+}
+
+export interface DDLDoneBody {
+  duration_ms: number
+  migration: string
+}
+
+export interface DependentBody {
+  kind: string
+  schema: string
+  name: string
+}
+
 export interface ElevateRequest {
   password?: string
   code?: string
@@ -40,6 +116,13 @@ export interface ElevateRequest {
 
 export interface EndedSessions {
   ended: number
+}
+
+export interface EnumBody {
+  schema: string
+  name: string
+  comment: string
+  values: string[]
 }
 
 export interface ErrorBody {
@@ -52,6 +135,85 @@ export interface ErrorBody {
   table?: string
   column?: string
   constraint?: string
+  where?: string
+  index?: number
+}
+
+export interface ExtensionBody {
+  name: string
+  version: string
+  schema: string
+  comment: string
+}
+
+export interface ForeignKeyBody {
+  name: string
+  definition: string
+  columns: string[]
+  ref_schema: string
+  ref_table: string
+  ref_columns: string[]
+  on_update: string
+  on_delete: string
+  valid: boolean
+  deferrable: boolean
+}
+
+export interface FunctionBody {
+  schema: string
+  name: string
+  arguments: string
+  identity_arguments: string
+  returns: string
+  language: string
+  security_definer: boolean
+  volatility: string
+  definition: string
+  kind: string
+  comment: string
+}
+
+export interface HolderBody {
+  pid: number
+  mode: string
+  granted: boolean
+  transaction_ms: number
+  state: string
+  application_name: string
+  query: string
+}
+
+export interface ImpactBody {
+  estimated_rows: number | null
+  bytes: number
+  index_bytes: number
+  dependents: DependentBody[]
+  holders: HolderBody[]
+}
+
+export interface ImportFinished {
+  kept: boolean
+  inserted: number
+  skipped: number
+  refused: number
+  duration_ms: number
+}
+
+export interface ImportLine {
+  done?: number
+  refused?: RefusedRow
+  error?: ErrorBody
+  finished?: ImportFinished
+}
+
+export interface IndexBody {
+  name: string
+  definition: string
+  unique: boolean
+  primary: boolean
+  valid: boolean
+  bytes: number
+  scans: number
 }
 
 export interface Invitation {
@@ -136,8 +298,171 @@ export interface PasswordChange {
   current: string
 }
 
+export interface PastQueryBody {
+  id: number
+  sql: string
+  role: string
+  ran_at: string
+  duration_ms: number
+  failure: string
+}
+
+export interface PolicyBody {
+  name: string
+  command: string
+  permissive: boolean
+  roles: string[]
+  using: string | null
+  check: string | null
+}
+
+export interface QueriesBody {
+  saved: SavedQueryBody[]
+  history: PastQueryBody[]
+}
+
+export interface RefusedRow {
+  line: number
+  reason: string
+  code: string
+  column?: string
+}
+
+export interface RelationBody {
+  oid: number
+  schema: string
+  name: string
+  kind: string
+  comment: string
+  rls: boolean
+  rls_forced: boolean
+  estimated_rows: number | null
+  bytes: number
+  owner: string
+  partition_of: string
+  view_definition: string | null
+  security_invoker: boolean
+  insertable: boolean
+  updatable: boolean
+  deletable: boolean
+  primary_key: string[]
+  columns: ColumnBody[]
+  foreign_keys: ForeignKeyBody[]
+  uniques: ConstraintBody[]
+  checks: ConstraintBody[]
+  exclusions: ConstraintBody[]
+  indexes: IndexBody[]
+  triggers: TriggerBody[]
+  policies: PolicyBody[]
+}
+
+export interface RoleBody {
+  name: string
+  login: boolean
+  superuser: boolean
+  bypass_rls: boolean
+  owner: boolean
+  usable: boolean
+}
+
 export interface RoleChange {
   role: string
+}
+
+export interface RowChange {
+  op: string
+  key?: Record<string, string | null>
+  set?: Record<string, string | null>
+  was?: Record<string, string | null>
+}
+
+export interface RowChangesBody {
+  changes: RowChange[]
+}
+
+export interface RowsBody {
+  columns: string[]
+  rows: ((string | null)[])[]
+  undo: RowChange[]
+}
+
+export interface SQLBody {
+  id: string
+  sql: string
+  role?: string
+  user?: string
+  timeout_ms?: number
+  max_rows?: number
+  read_only?: boolean
+  explain?: string
+}
+
+export interface SQLColumn {
+  name: string
+  type: string
+  schema?: string
+  table?: string
+  source?: string
+}
+
+export interface SQLComplete {
+  tag: string
+  duration_ms: number
+  rows: number
+  truncated: boolean
+}
+
+export interface SQLFinished {
+  duration_ms: number
+  ok: boolean
+  rolled_back: boolean
+}
+
+export interface SQLLine {
+  statement?: SQLStatement
+  columns?: SQLColumn[]
+  rows?: ((string | null)[])[]
+  plan?: unknown[]
+  notice?: SQLNotice
+  complete?: SQLComplete
+  error?: ErrorBody
+  finished?: SQLFinished
+}
+
+export interface SQLNotice {
+  severity: string
+  code: string
+  message: string
+  details?: string
+  hint?: string
+}
+
+export interface SQLStatement {
+  index: number
+  sql: string
+  start: number
+  end: number
+}
+
+export interface SaveQueryBody {
+  name?: string
+  sql?: string
+  role?: string
+}
+
+export interface SavedQueryBody {
+  id: string
+  name: string
+  sql: string
+  role: string
+  created_at: string
+  updated_at: string
+}
+
+export interface SchemaBody {
+  name: string
+  comment: string
+  owner: string
 }
 
 export interface ServerInfo {
@@ -177,4 +502,10 @@ export interface TOTPSecret {
   secret: string
   uri: string
   qr_code: string
+}
+
+export interface TriggerBody {
+  name: string
+  definition: string
+  enabled: boolean
 }
