@@ -272,7 +272,7 @@ func TestAnIDTokenIsNotLinkedBySomebodyWhoIsThrownOutMeanwhile(t *testing.T) {
 			answered := make(chan answer, 1)
 			go func() {
 				answered <- v.call("POST", "/token?grant_type=id_token", session.str("access_token"),
-					fmt.Sprintf(`{"provider":"keycloak","link_identity":true,"id_token":%q}`, v.openID.Sign(v.openID.claims(nil))))
+					fmt.Sprintf(`{"provider":"keycloak","link_identity":true,"id_token":%q}`, v.openID.Sign(v.openID.Claims(nil))))
 			}()
 			v.until("the linking waits for the account", func() bool {
 				return v.count(`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`) > 0
