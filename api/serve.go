@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"basalt/api/admin"
 	"basalt/auth"
 	"basalt/store"
 	"basalt/store/managed"
@@ -56,6 +57,7 @@ type Server struct {
 	URL string
 
 	project  *Project
+	data     *admin.Data
 	settings *Settings
 	build    Build
 	log      zerolog.Logger
@@ -101,6 +103,9 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 		return nil, err
 	}
 	server.closers = append(server.closers, server.project.DB.Close)
+	if err := server.openData(ctx, url); err != nil {
+		return nil, err
+	}
 	server.run(ctx, listener, postgres, signals)
 	if err := firstCatalog(ctx, server.project.Catalogs); err != nil {
 		return nil, errors.Join(err, server.Wait())

@@ -35,6 +35,8 @@ type Options struct {
 	Catalog func() *catalog.Catalog
 	// Outbox keeps the messages to people.
 	Outbox *outbox.Outbox
+	// Data are the resources over the database.
+	Data *Data
 	// Log takes failures of the server's own.
 	Log zerolog.Logger
 
@@ -54,6 +56,7 @@ func Register(g *echo.Group, o Options) []Route {
 	o.prepare()
 	o.sessions(g)
 	o.setups(g)
+	o.data(g)
 	o.totps(g)
 	o.passkeys(g)
 	o.administrators(g)

@@ -1,0 +1,28 @@
+// The screens, a line each, in the order of the rail. A screen is loaded when it is opened.
+import type { Component } from 'svelte'
+import type { IconName } from '../kit/icons.ts'
+import type { Role } from './session.svelte.ts'
+import type { Params } from './router.svelte.ts'
+
+/** What a screen is given: the parameters of its address. */
+export interface ScreenProps<P extends string> { params: Params<P> }
+
+export interface Route {
+  pattern: string
+  title: string
+  load: () => Promise<{ default: Component<{ params: never }> }>
+  /** Its place in the rail; screens without one are reached from others. */
+  icon?: IconName
+  /** The keys that open it, after `g`. */
+  key?: string
+  /** Who may open it; everybody who is signed in when not said. */
+  least?: Role
+}
+
+function screen<P extends string>(pattern: P, title: string, load: () => Promise<{ default: Component<ScreenProps<P>> | Component }>, more: Pick<Route, 'icon' | 'key' | 'least'> = {}): Route {
+  return { pattern, title, load: load as unknown as Route['load'], ...more }
+}
+
+export const routes: readonly Route[] = [
+  screen('/account', 'Your account', () => import('../screens/account/Account.svelte')),
+]

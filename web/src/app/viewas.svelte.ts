@@ -1,0 +1,53 @@
+// As whom data are read and written: the owner of the database, or a role and a user, so that policies are seen at work.
+import { invalidate } from './query.svelte.ts'
+
+export interface Viewer { role: string, user?: string, label?: string }
+
+const key = 'basalt.viewas'
+
+function stored(): Viewer | undefined {
+  // A link says it by ?as=role or ?as=role:user.
+  const asked = new URLSearchParams(location.search).get('as')
+  if (asked !== null) {
+    const [role, user] = asked.split(':', 2)
+    return role ? { role, ...(user ? { user } : {}) } : undefined
+  }
+  try {
+    const value: unknown = JSON.parse(sessionStorage.getItem(key) ?? 'null')
+    if (typeof value === 'object' && value !== null && 'role' in value && typeof value.role === 'string') return value as Viewer
+  } catch {
+    // nothing that this page wrote
+  }
+  return undefined
+}
+
+class ViewAs {
+  #viewer = $state.raw(stored())
+
+  /** Undefined is the owner. */
+  get viewer(): Viewer | undefined { return this.#viewer }
+  set viewer(value: Viewer | undefined) {
+    this.#viewer = value
+    try {
+      if (value) sessionStorage.setItem(key, JSON.stringify(value))
+      else sessionStorage.removeItem(key)
+    } catch {
+      // it holds until the page is closed
+    }
+    invalidate()
+  }
+
+  /** How the role is shown. */
+  get name(): string {
+    const viewer = this.#viewer
+    return viewer === undefined ? 'owner' : viewer.user ? `${viewer.role} · ${viewer.label ?? viewer.user.slice(0, 8)}` : viewer.role
+  }
+
+  /** What requests for data carry. */
+  get headers(): Record<string, string> {
+    const viewer = this.#viewer
+    return viewer === undefined ? {} : { 'X-View-As-Role': viewer.role, ...(viewer.user ? { 'X-View-As-User': viewer.user } : {}) }
+  }
+}
+
+export const viewAs = new ViewAs()

@@ -1,0 +1,7 @@
+import type { IconName } from './icons.ts'
+
+/** A line of a menu: an action, a link, a choice (with `checked`), a heading or a line between groups. */
+export type MenuItem =
+  | { kind?: 'item', label: string, icon?: IconName, hint?: string, keys?: string, danger?: boolean, disabled?: boolean, checked?: boolean, run?: () => void, href?: string }
+  | { kind: 'heading', label: string }
+  | { kind: 'line' }
