@@ -112,8 +112,8 @@
 //   - Answers for an address leave at the same time whether or not it has an account, and do the same work.
 //   - On an account that was never confirmed a sign-in or recovery by mail, an invitation, and a sign-up with another
 //     password drop what it was made with: its password, and identities whose server does not vouch for the address.
-//   - A new password gives up changes of address that wait, and codes and linkings that sessions have begun; the end of a
-//     session ends the account's linkings.
+//   - A new password and the first second factor give up changes of address that wait, and codes and linkings that
+//     sessions have begun; the end of a session ends the account's linkings and codes of OAuth clients.
 //   - HEAD and prefetching do not use a link up; with --mail-confirm-page a page with a button stands before it.
 //   - X-Forwarded-Host and Referer never form links; a Referer is followed only to where the allow list leads.
 //   - Mails and texts go through a queue, hooks that send included: their failures are retried and logged, not answered.
@@ -125,6 +125,7 @@
 //   - With PKCE an identity is linked when the app brings the code, so that nobody links theirs to another's account.
 //   - An ID token that is refused has a code of its own (validation_failed), where Supabase's answer has none.
 //   - Removing the identity of an address removes the password with it.
+//   - Users of single sign-on link no identities of other servers.
 //   - One that gives no answer is a 502 that says what is wrong with it, without an address.
 //   - SAML takes signed assertions only, no SHA-1, each once; IdP-initiated sign-in is off unless asked for.
 //
