@@ -105,10 +105,14 @@ func (a *Account) complete(confirm bool) string {
 		if err != nil {
 			return "its e-mail address is not valid"
 		}
-		a.Email = &email
-		if confirm && a.EmailConfirmedAt == nil {
+		switch {
+		case !auth.SameMailbox(*a.Email, email):
+			// It was somebody's who may be another one than who reads what is sent to this spelling.
+			a.EmailConfirmedAt, a.PasswordHash = nil, nil
+		case confirm && a.EmailConfirmedAt == nil:
 			a.EmailConfirmedAt = &a.CreatedAt
 		}
+		a.Email = &email
 	}
 	if a.Phone != nil {
 		phone, ok := digits(*a.Phone)
