@@ -100,6 +100,9 @@ func (s *Service) linkableTo(ctx context.Context, p *Principal) (uuid.UUID, erro
 	if refusal := mayManageIdentities(u, level); refusal != nil {
 		return u.ID, refusal
 	}
+	if u.managedBySSO() {
+		return u.ID, unprocessable(CodeUserSSOManaged, "A SSO account can be entered via SSO only: no other identity can be linked to it")
+	}
 	return u.ID, nil
 }
 
