@@ -139,15 +139,18 @@ func (a *Account) complete(confirm bool) string {
 			return err.Error()
 		}
 	}
-	for _, text := range []json.RawMessage{a.AppMetadata, a.UserMetadata} {
-		var object map[string]json.RawMessage
-		if err := json.Unmarshal(text, &object); err != nil || object == nil {
-			return "its metadata is not a JSON object"
-		}
+	if err := auth.CheckMetadata(a.AppMetadata, a.UserMetadata); err != nil {
+		return err.Error()
 	}
 	a.Audience, a.Role = orElse(a.Audience, audience), orElse(a.Role, roleOfUsers)
+	if user := (&auth.Principal{Role: a.Role}); user.Administers() {
+		return "its role " + a.Role + " may do everything here: give it another one in the file, and this one by the admin API if it is to have it"
+	}
 	for i := range a.Identities {
 		a.Identities[i].UserID = a.ID
+		if err := auth.CheckIdentity(a.Identities[i].Data); err != nil {
+			return err.Error()
+		}
 	}
 	return ""
 }
