@@ -217,6 +217,9 @@ func (s *Service) exchangeCode(ctx context.Context, caller Caller, code, verifie
 			return err
 		}
 		if v.provider != "" {
+			if err := holdLinking(ctx, tx, id, user, uuid.Nil); err != nil {
+				return err
+			}
 			if _, err := s.accountOf(ctx, tx, v, &settlement{linkTo: user}); err != nil {
 				return err
 			}

@@ -57,7 +57,11 @@ func (s *Service) signInWithIDToken(ctx context.Context, caller Caller, in IDTok
 	}
 	granted.AccessToken = "" // the client has it
 	out := &CameBack{}
-	user, err := s.settle(ctx, caller, p, granted, settlement{linkTo: linkTo, out: out})
+	to := settlement{linkTo: linkTo, out: out}
+	if in.LinkTo != nil {
+		to.session = in.LinkTo.SessionID
+	}
+	user, err := s.settle(ctx, caller, p, granted, to)
 	return out.Session, user, err
 }
 

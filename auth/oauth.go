@@ -126,6 +126,9 @@ func (s *Service) Authorize(ctx context.Context, caller Caller, in Authorize) (*
 	}
 	batch := &pgx.Batch{}
 	queueFlow(batch, f)
+	if in.LinkTo != nil {
+		queueLinking(batch, f.id, in.LinkTo.SessionID)
+	}
 	if err := s.send(ctx, batch); err != nil {
 		return nil, err
 	}
@@ -214,7 +217,9 @@ type settlement struct {
 	// flow is where a code comes from, if the outcome is one.
 	flow   uuid.UUID
 	linkTo uuid.UUID
-	out    *CameBack
+	// session is whose linking it is where there is no flow that knows it.
+	session uuid.UUID
+	out     *CameBack
 	// newcomer is the id of the account that is made if there is none yet.
 	newcomer uuid.UUID
 	making   *making
@@ -268,7 +273,13 @@ func (s *Service) settle(ctx context.Context, caller Caller, p *provider.Provide
 func (s *Service) enter(
 	ctx context.Context, tx pgx.Tx, caller Caller, v visitor, to *settlement, access, refresh *string,
 ) (user uuid.UUID, err error) {
-	if to.linkTo != uuid.Nil && to.out.PKCE {
+	linking := to.linkTo != uuid.Nil
+	if linking && !to.out.PKCE {
+		if err := holdLinking(ctx, tx, to.flow, to.linkTo, to.session); err != nil {
+			return to.linkTo, err
+		}
+	}
+	if linking && to.out.PKCE {
 		user, err = to.linkTo, s.suspend(ctx, tx, v, to)
 	} else {
 		user, err = s.accountOf(ctx, tx, v, to)

@@ -165,6 +165,9 @@ func (s *Service) writeDecision(ctx context.Context, p *Principal, id string, d 
 	var redirect, scope string
 	var state *string
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := hold(ctx, tx, p.UserID, p.SessionID); err != nil {
+			return err
+		}
 		err := tx.QueryRow(ctx, decideAuthorization, id, p.UserID, status, stored, codeLife).Scan(&client, &redirect, &scope, &state)
 		if err != nil || !d.approve || d.known {
 			return err

@@ -326,6 +326,41 @@ func TestALinkingEndsWithTheSessions(t *testing.T) {
 	}
 }
 
+// However a session ends, and although the linking may have been written down behind that.
+func TestALinkingIsFinishedByALivingSessionAlone(t *testing.T) {
+	for name, end := range map[string]func(v *visitors, stolen answer){
+		"that is deleted": func(v *visitors, _ answer) {
+			v.db.Exec(t, `delete from auth.sessions where id = (select id from auth.sessions order by created_at desc limit 1)`)
+		},
+		"whose refresh token came back": func(v *visitors, stolen answer) {
+			v.want(v.refresh(stolen.str("refresh_token")), http.StatusOK, "")
+			v.db.Exec(t, `update auth.refresh_tokens set updated_at = now() - interval '1 hour'`)
+			v.want(v.refresh(stolen.str("refresh_token")), http.StatusBadRequest, "refresh_token_already_used")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := startWithOpenID(t, nil)
+			v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":"own@example.com","password":%q,"email_confirm":true}`, goodPassword)), http.StatusOK, "")
+			v.signIn("own@example.com", goodPassword)
+			stolen := v.signIn("own@example.com", goodPassword)
+			v.openID.is("thief", "thief@example.com", true)
+			b := v.browser()
+			begin := func(query string) string {
+				a := v.want(v.call("GET", "/user/identities/authorize?provider=keycloak&skip_http_redirect=true"+query, stolen.str("access_token"), ""), http.StatusOK, "")
+				return b.consent(a.str("url"), "thief")
+			}
+			plain, brought := begin(""), b.arrive(begin("&"+challenge())).Query().Get("code")
+			end(v, stolen)
+			v.refusal(b.arrive(plain), auth.CodeSessionNotFound)
+			v.want(v.call("POST", "/token?grant_type=pkce", "", fmt.Sprintf(`{"auth_code":%q,"code_verifier":%q}`, brought, verifier)),
+				http.StatusForbidden, "session_not_found")
+			if n := v.count(`select count(*) from auth.identities where provider = 'keycloak'`); n != 0 {
+				t.Errorf("%d identities are linked", n)
+			}
+		})
+	}
+}
+
 func TestAnIdentityOfSomebodyElseIsNotLinked(t *testing.T) {
 	v := startWithOpenID(t, nil)
 	v.openID.is(openIDUser, victim, true)
