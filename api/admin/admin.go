@@ -4,6 +4,7 @@ package admin
 import (
 	"net/http"
 
+	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
 	"basalt/auth"
@@ -43,7 +44,7 @@ func (o *Options) requireService(next echo.HandlerFunc) echo.HandlerFunc {
 		switch {
 		case principal.Foreign: // who may administer is not for another issuer to say
 			return echo.NewHTTPError(http.StatusUnauthorized, token.Foreign().Error())
-		case principal.Role == auth.RoleService:
+		case principal.Role == auth.RoleService && principal.ClientID == uuid.Nil: // not what its user has let an OAuth client do
 			return next(c)
 		case principal.Role == auth.RoleAnon && !principal.APIKeyOnly: // nobody has said who they are
 			c.Response().Header().Set("WWW-Authenticate", "Bearer")

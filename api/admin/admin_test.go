@@ -20,6 +20,7 @@ func TestOnlyTheServiceKeyGetsTheTypes(t *testing.T) {
 		{"the service key as a bearer token", []string{s.Service()}, http.StatusOK},
 		{"the service key as an API key", []string{"Apikey: " + s.Keys.ServiceKey.Reveal()}, http.StatusOK},
 		{"a token of the service role", []string{s.As(t, "service_role", "")}, http.StatusOK},
+		{"an OAuth client of somebody with the service role", []string{s.As(t, "service_role", `"client_id":"5b1f8f0e-3c1a-4d6b-9a57-0d9f6a1c0009"`)}, http.StatusForbidden},
 		{"nobody", []string{"Apikey:"}, http.StatusUnauthorized},
 		{"the anonymous key", nil, http.StatusForbidden},
 		{"a user", []string{user}, http.StatusForbidden},
