@@ -361,6 +361,25 @@ func TestALinkingIsFinishedByALivingSessionAlone(t *testing.T) {
 	}
 }
 
+func TestACodeEndsWithTheIdentityThatItCameBy(t *testing.T) {
+	v := startWithOpenID(t, nil)
+	v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":"own@example.com","password":%q,"email_confirm":true}`, goodPassword)), http.StatusOK, "")
+	v.openID.is(openIDUser, "own@example.com", true)
+	v.browser().session(openIDUser)
+	code := v.browser().signIn(openIDUser, challenge()).Query().Get("code")
+	token := v.signIn("own@example.com", goodPassword).str("access_token")
+	u := v.call("GET", "/user", token, "")
+	for _, i := range []string{"identities.0", "identities.1"} {
+		if u.str(i+".provider") == "keycloak" {
+			v.want(v.call("DELETE", "/user/identities/"+u.str(i+".identity_id"), token, ""), http.StatusOK, "")
+		}
+	}
+	if code == "" {
+		t.Fatal("there is no code")
+	}
+	v.want(v.call("POST", "/token?grant_type=pkce", "", fmt.Sprintf(`{"auth_code":%q,"code_verifier":%q}`, code, verifier)), http.StatusNotFound, "flow_state_not_found")
+}
+
 func TestAnIdentityOfSomebodyElseIsNotLinked(t *testing.T) {
 	v := startWithOpenID(t, nil)
 	v.openID.is(openIDUser, victim, true)
