@@ -194,7 +194,7 @@ func (s *Service) exchangeCode(ctx context.Context, caller Caller, code, verifie
 	if code == "" || verifier == "" {
 		return nil, uuid.Nil, refuse(CodeValidationFailed, "invalid request: both auth code and code verifier should be non-empty")
 	}
-	refusal, err := s.admit(ctx, caller, limit.Hit{Rule: exchangeRule(), Of: caller.network()})
+	refusal, err := s.admit(ctx, caller, limit.Hit{Rule: exchangeRule(), Of: caller.Network()})
 	switch {
 	case err != nil:
 		return nil, uuid.Nil, err
@@ -217,7 +217,7 @@ func (s *Service) exchangeCode(ctx context.Context, caller Caller, code, verifie
 			return err
 		}
 		if v.provider != "" {
-			if err := holdLinking(ctx, tx, id, user, uuid.Nil); err != nil {
+			if err := holdLinking(ctx, tx, id, user); err != nil {
 				return err
 			}
 			if _, err := s.accountOf(ctx, tx, v, &settlement{linkTo: user}); err != nil {
@@ -258,6 +258,7 @@ func (s *Service) endExchanged(ctx context.Context, caller Caller, session uuid.
 	batch := &pgx.Batch{}
 	batch.Queue(endSession, session)
 	batch.Queue(revokeFamily, session)
+	batch.Queue(endApprovalsOf, session)
 	if err := s.send(ctx, batch); err != nil {
 		return err
 	}

@@ -62,18 +62,17 @@ func queueLinking(batch *pgx.Batch, flow, session uuid.UUID) {
 }
 
 // holdLinking locks the account that is to gain an identity, and holds the session that has begun the linking.
-func holdLinking(ctx context.Context, tx pgx.Tx, flow, user, session uuid.UUID) error {
+func holdLinking(ctx context.Context, tx pgx.Tx, flow, user uuid.UUID) error {
 	if _, err := tx.Exec(ctx, lockUser, user); err != nil {
 		return err
 	}
-	if flow != uuid.Nil {
-		err := tx.QueryRow(ctx, takeLinking, flow).Scan(&session)
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
-			return flowNotFound()
-		case err != nil:
-			return err
-		}
+	var session uuid.UUID
+	err := tx.QueryRow(ctx, takeLinking, flow).Scan(&session)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return flowNotFound()
+	case err != nil:
+		return err
 	}
 	return hold(ctx, tx, user, session)
 }

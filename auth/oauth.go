@@ -107,7 +107,7 @@ func (s *Service) Authorize(ctx context.Context, caller Caller, in Authorize) (*
 	if err != nil {
 		return nil, err
 	}
-	if refusal, err := s.admit(ctx, caller, limit.Hit{Rule: authorizeRule(), Of: caller.network()}); err != nil {
+	if refusal, err := s.admit(ctx, caller, limit.Hit{Rule: authorizeRule(), Of: caller.Network()}); err != nil {
 		return nil, err
 	} else if refusal != nil {
 		return nil, tooOften(refusal)
@@ -217,9 +217,9 @@ type settlement struct {
 	// flow is where a code comes from, if the outcome is one.
 	flow   uuid.UUID
 	linkTo uuid.UUID
-	// session is whose linking it is where there is no flow that knows it.
-	session uuid.UUID
-	out     *CameBack
+	// linker is whose request links an identity at once, without a flow that ends with their session.
+	linker *Principal
+	out    *CameBack
 	// newcomer is the id of the account that is made if there is none yet.
 	newcomer uuid.UUID
 	making   *making
@@ -274,8 +274,18 @@ func (s *Service) enter(
 	ctx context.Context, tx pgx.Tx, caller Caller, v visitor, to *settlement, access, refresh *string,
 ) (user uuid.UUID, err error) {
 	linking := to.linkTo != uuid.Nil
-	if linking && !to.out.PKCE {
-		if err := holdLinking(ctx, tx, to.flow, to.linkTo, to.session); err != nil {
+	switch {
+	case to.linker != nil:
+		// The provider may have taken its time.
+		l, err := s.lock(ctx, tx, to.linker)
+		if err != nil {
+			return to.linkTo, err
+		}
+		if refusal := mayLink(l.user, l.level); refusal != nil {
+			return to.linkTo, refusal
+		}
+	case linking && !to.out.PKCE:
+		if err := holdLinking(ctx, tx, to.flow, to.linkTo); err != nil {
 			return to.linkTo, err
 		}
 	}

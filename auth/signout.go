@@ -99,11 +99,7 @@ func (s *Service) signOut(ctx context.Context, caller Caller, p *Principal, scop
 		return refusal
 	}
 	batch := &pgx.Batch{}
-	if scope == ScopeLocal {
-		batch.Queue(endSessions, p.UserID, p.SessionID, scope)
-	} else {
-		queueEnd(batch, endSessions, p.UserID, p.SessionID, scope)
-	}
+	queueEnd(batch, endSessions, p.UserID, p.SessionID, scope)
 	s.audit(batch, auditEntry{action: actionLogout, user: p.UserID, caller: caller})
 	if err := s.send(ctx, batch); err != nil {
 		return saveFailed("Error logging out user", err)

@@ -57,7 +57,7 @@ func (s *Service) BeginSSO(ctx context.Context, caller Caller, in SSOSignIn) (st
 	case in.ProviderID == uuid.Nil && domain == "":
 		return "", refuse(CodeValidationFailed, "A provider_id or domain needs to be provided")
 	case len(domain) > maxDomain || !isText(domain):
-		return "", refuse(CodeValidationFailed, "domain is too long to be one")
+		return "", refuse(CodeValidationFailed, "domain is too long to be one, or is no text")
 	}
 	challenge, refusal := s.readChallenge(in.CodeChallenge, in.CodeChallengeMethod)
 	if refusal != nil {
@@ -101,7 +101,7 @@ func (s *Service) BeginSSO(ctx context.Context, caller Caller, in SSOSignIn) (st
 func (s *Service) connectionFor(ctx context.Context, caller Caller, id uuid.UUID, domain string) (*connection, error) {
 	var c *connection
 	batch := &pgx.Batch{}
-	verdict := s.count(batch, caller, limit.Hit{Rule: ssoRule(), Of: caller.network()})
+	verdict := s.count(batch, caller, limit.Hit{Rule: ssoRule(), Of: caller.Network()})
 	found := func(row pgx.Row) error {
 		var err error
 		if c, err = scanConnection(row); errors.Is(err, pgx.ErrNoRows) {
