@@ -69,9 +69,13 @@ func (l *lookup) refusal(err error) error {
 	case l.user.banned:
 		return deny(CodeUserBanned, "User is banned")
 	case !l.alive:
-		return deny(CodeSessionNotFound, "Session from session_id claim in JWT does not exist")
+		return sessionGone()
 	}
 	return nil
+}
+
+func sessionGone() *Error {
+	return deny(CodeSessionNotFound, "Session from session_id claim in JWT does not exist")
 }
 
 func userOfTokenGone() *Error {
@@ -248,7 +252,7 @@ func (s *Service) writeChange(ctx context.Context, caller Caller, p *Principal, 
 			return err
 		}
 		if c.hash != nil {
-			batch.Queue(endOtherSessions, p.UserID, p.SessionID)
+			queueEnd(batch, endOtherSessions, p.UserID, p.SessionID)
 		}
 		if err := s.tell(batch, l.user, c); err != nil {
 			return err

@@ -39,7 +39,7 @@ func (s *Service) adminUpdate(ctx context.Context, caller Caller, id uuid.UUID, 
 		return nil, err
 	}
 	if c.hash != nil {
-		batch.Queue(endAllSessions, id)
+		queueEnd(batch, endAllSessions, id)
 	}
 	s.audit(batch, auditEntry{action: actionModified, user: id, admin: true, caller: caller, at: c.at})
 	return writeAndRead(ctx, s.pool, batch, id, userNotFound())

@@ -233,8 +233,8 @@ func (c *CustomProvider) config(secret Secret, callback string) provider.Config 
 		RedirectURI: callback, SkipNonce: c.SkipNonceCheck, EmailOptional: c.EmailOptional, NoPKCE: !c.PKCE,
 		Mapping: c.AttributeMapping, Params: c.AuthorizationParams,
 	}
-	if c.Type == CustomOIDC {
-		config.URL, config.DiscoveryURL = c.Issuer, c.DiscoveryURL
+	if config.URL = c.Issuer; c.Type == CustomOIDC {
+		config.DiscoveryURL = c.DiscoveryURL
 	} else {
 		config.Endpoints = provider.Endpoints{Authorization: c.AuthorizationURL, Token: c.TokenURL, Userinfo: c.UserinfoURL, JWKS: c.JWKSURI}
 	}

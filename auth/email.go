@@ -3,6 +3,7 @@ package auth
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -30,6 +31,19 @@ func normalizeEmail(text string) (string, *Error) {
 func plausibleDomain(domain string) bool {
 	return domain != "" && !strings.Contains(domain, "@") && !strings.Contains(domain, "..") &&
 		!strings.HasPrefix(domain, ".") && !strings.HasSuffix(domain, ".")
+}
+
+// SameMailbox tells whether an address is, wherever it comes from, the mailbox of the spelling under which it is kept:
+// they may differ in case and in outer blanks. The other forms that are folded here can be mailboxes of different people
+// elsewhere, so that the word of another server for the one says nothing about the other.
+func SameMailbox(address, kept string) bool {
+	lower := func(r rune) rune {
+		if l := unicode.ToLower(r); (l < utf8.RuneSelf) == (r < utf8.RuneSelf) {
+			return l
+		}
+		return r // the sign of the Kelvin has k as its lower case
+	}
+	return strings.Map(lower, norm.NFC.String(strings.TrimSpace(address))) == kept
 }
 
 // NormalizeEmail gives the one spelling of an address under which an account is kept.

@@ -131,8 +131,8 @@ func newVisitor(p *provider.Provider, who provider.Profile) (visitor, *Error) {
 	if who.Email != "" {
 		email, refusal := normalizeEmail(who.Email)
 		if refusal == nil {
-			v.email, v.verified = email, who.EmailVerified
-			who.Data["email"] = email
+			v.email, v.verified = email, who.EmailVerified && SameMailbox(who.Email, email)
+			who.Data["email"], who.Data["email_verified"] = email, v.verified
 		} else {
 			delete(who.Data, "email")
 			who.Data["email_verified"] = false

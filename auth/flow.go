@@ -217,6 +217,9 @@ func (s *Service) exchangeCode(ctx context.Context, caller Caller, code, verifie
 			return err
 		}
 		if v.provider != "" {
+			if err := holdLinking(ctx, tx, id, user); err != nil {
+				return err
+			}
 			if _, err := s.accountOf(ctx, tx, v, &settlement{linkTo: user}); err != nil {
 				return err
 			}
@@ -255,6 +258,7 @@ func (s *Service) endExchanged(ctx context.Context, caller Caller, session uuid.
 	batch := &pgx.Batch{}
 	batch.Queue(endSession, session)
 	batch.Queue(revokeFamily, session)
+	batch.Queue(endApprovalsOf, session)
 	if err := s.send(ctx, batch); err != nil {
 		return err
 	}

@@ -52,6 +52,11 @@ set email = $2::varchar,
     updated_at = $5::timestamptz
 where id = $1`
 
+	// Codes of sign-ins that are not brought yet may have come by the identity.
+	voidCodes = `
+delete from auth.flow_state
+where user_id = $1`
+
 	voidTokens = `
 delete from auth.one_time_tokens
 where user_id = $1`
@@ -176,6 +181,7 @@ func (s *Service) unlink(ctx context.Context, p *Principal, identity uuid.UUID) 
 		batch := &pgx.Batch{}
 		batch.Queue(removeIdentity, gone.id, p.UserID)
 		batch.Queue(voidTokens, p.UserID)
+		batch.Queue(voidCodes, p.UserID)
 		batch.Queue(withoutIdentity, p.UserID, addressLeft(l.user.Email, gone, kept), gone.provider == "email", gone.provider == "phone", now())
 		batch.Queue(renewVisitor, p.UserID, []byte(`{}`), nil, now(), maxUserMetadata)
 		if err := s.notifyOfIdentity(batch, MailIdentityUnlinked, l.user, gone.provider); err != nil {

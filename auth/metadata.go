@@ -2,6 +2,7 @@ package auth
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"unicode/utf16"
@@ -38,6 +39,29 @@ func readMetadata(name string, text json.RawMessage, bound int) (metadata, *Erro
 		return nil, tooLarge(name, bound)
 	}
 	return m, nil
+}
+
+// CheckMetadata tells why an account cannot carry metadata that it brings from elsewhere: what is no object, larger than
+// the API takes it, or holds what the database cannot keep, or would write out at a length beyond all measure.
+func CheckMetadata(app, user json.RawMessage) error {
+	for _, part := range []struct {
+		name  string
+		text  json.RawMessage
+		bound int
+	}{{"app_metadata", app, maxAppMetadata}, {"user_metadata", user, maxUserMetadata}} {
+		if _, refusal := readMetadata(part.name, part.text, part.bound); refusal != nil {
+			return errors.New(refusal.Message)
+		}
+	}
+	return nil
+}
+
+// CheckIdentity tells why what another server says of a user cannot be kept. The reasons are those of CheckMetadata.
+func CheckIdentity(data json.RawMessage) error {
+	if _, refusal := readMetadata("identity_data", data, maxUserMetadata); refusal != nil {
+		return errors.New(refusal.Message)
+	}
+	return nil
 }
 
 func tooLarge(name string, bound int) *Error {

@@ -126,6 +126,9 @@ func (s *Service) Authorize(ctx context.Context, caller Caller, in Authorize) (*
 	}
 	batch := &pgx.Batch{}
 	queueFlow(batch, f)
+	if in.LinkTo != nil {
+		queueLinking(batch, f.id, in.LinkTo.SessionID)
+	}
 	if err := s.send(ctx, batch); err != nil {
 		return nil, err
 	}
@@ -270,7 +273,9 @@ func (s *Service) settle(ctx context.Context, caller Caller, p *provider.Provide
 func (s *Service) enter(
 	ctx context.Context, tx pgx.Tx, caller Caller, v visitor, to *settlement, access, refresh *string,
 ) (user uuid.UUID, err error) {
-	if to.linker != nil {
+	linking := to.linkTo != uuid.Nil
+	switch {
+	case to.linker != nil:
 		// The provider may have taken its time.
 		l, err := s.lock(ctx, tx, to.linker)
 		if err != nil {
@@ -279,8 +284,12 @@ func (s *Service) enter(
 		if refusal := mayLink(l.user, l.level); refusal != nil {
 			return to.linkTo, refusal
 		}
+	case linking && !to.out.PKCE:
+		if err := holdLinking(ctx, tx, to.flow, to.linkTo); err != nil {
+			return to.linkTo, err
+		}
 	}
-	if to.linkTo != uuid.Nil && to.out.PKCE {
+	if linking && to.out.PKCE {
 		user, err = to.linkTo, s.suspend(ctx, tx, v, to)
 	} else {
 		user, err = s.accountOf(ctx, tx, v, to)

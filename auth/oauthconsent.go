@@ -89,10 +89,21 @@ type Question struct {
 // mayConsent tells whether a session is good enough to let its user in somewhere else: who knows the password alone must
 // not get there past the second factor.
 func mayConsent(u *User, level string) *Error {
+	if u.administers() {
+		return notForAdministrators()
+	}
 	if level == lowestLevel && u.hasVerifiedFactor() {
 		return deny(CodeInsufficientAAL, "AAL2 session is required to authorize clients when MFA is enabled")
 	}
 	return nil
+}
+
+// administers tells whether tokens of the account may do everything.
+func (u *User) administers() bool { return (&Principal{Role: u.Role}).Administers() }
+
+// notForAdministrators keeps clients from what no scope grants: their tokens have the role of their user.
+func notForAdministrators() *Error {
+	return deny(CodeNotAdmin, "OAuth clients cannot be let in by accounts that administer the project")
 }
 
 // ReadAuthorization shows a user what a client asks for. What they have consented to before is granted at once, to a
@@ -165,6 +176,9 @@ func (s *Service) writeDecision(ctx context.Context, p *Principal, id string, d 
 	var redirect, scope string
 	var state *string
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := hold(ctx, tx, p.UserID, p.SessionID); err != nil {
+			return err
+		}
 		err := tx.QueryRow(ctx, decideAuthorization, id, p.UserID, status, stored, codeLife).Scan(&client, &redirect, &scope, &state)
 		if err != nil || !d.approve || d.known {
 			return err

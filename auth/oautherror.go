@@ -51,7 +51,7 @@ func asOAuth(err error) error {
 	switch refusal.Code {
 	case CodeRefreshTokenNotFound, CodeRefreshTokenAlreadyUsed, CodeSessionNotFound, CodeSessionExpired:
 		return oauthRefusal(OAuthInvalidGrant, "The refresh token is invalid or expired")
-	case CodeUserBanned, CodeUserNotFound:
+	case CodeUserBanned, CodeUserNotFound, CodeNotAdmin:
 		return oauthRefusal(OAuthInvalidGrant, "The user may not sign in")
 	}
 	return err

@@ -92,7 +92,8 @@ where s.id = used.id`
 
 	// A session that ends stays, with all its tokens used, as the record of its end. The row
 	// of the session is what decides: a refresh that is under way waits for it, and the
-	// second statement sees what that refresh wrote. The linkings and codes that it may have begun end with it, as in endLinkings.
+	// second statement sees what that refresh wrote. The linkings that it may have begun end with it, as in endLinkings,
+	// and then the codes, as in endApprovals.
 	endSession = `
 with linkings as (
     delete from auth.flow_state f
@@ -100,18 +101,18 @@ with linkings as (
     where s.id = $1
     and f.user_id = s.user_id
     and f.linking_target_id is not null
-),
-codes as (
-    delete from auth.oauth_authorizations a
-    using auth.sessions s
-    where s.id = $1
-    and a.user_id = s.user_id
-    and a.status = 'approved'
 )
 update auth.sessions
 set not_after = least(not_after, clock_timestamp()),
     updated_at = clock_timestamp()
 where id = $1`
+
+	endApprovalsOf = `
+delete from auth.oauth_authorizations a
+using auth.sessions s
+where s.id = $1
+and a.user_id = s.user_id
+and a.status = 'approved'`
 
 	revokeFamily = `
 update auth.refresh_tokens
@@ -258,6 +259,7 @@ func (s *Service) reused(ctx context.Context, caller Caller, p *presented) error
 		batch := &pgx.Batch{}
 		batch.Queue(endSession, p.sessionID)
 		batch.Queue(revokeFamily, p.sessionID)
+		batch.Queue(endApprovalsOf, p.sessionID)
 		if err := s.send(ctx, batch); err != nil {
 			return saveFailed("Database error revoking session", err)
 		}

@@ -117,6 +117,9 @@ type accessClaims struct {
 // that is a server has to wait for the transaction's end, when complete calls it.
 func (s *Service) issue(ctx context.Context, db limit.Sender, caller Caller, g grant) (*Session, error) {
 	u, st, at := g.user, g.standing, g.at
+	if st.client != uuid.Nil && u.administers() {
+		return nil, notForAdministrators() // the account was given its role since
+	}
 	session := &Session{ID: st.sessionID, RefreshToken: g.refresh, User: u, scopes: st.scopes}
 	if h := s.hooks.CustomAccessToken; h != nil && h.Outside() {
 		if _, within := db.(pgx.Tx); within {

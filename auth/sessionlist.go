@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // mostListed bounds a list of sessions; the newest stand in it.
@@ -111,18 +112,24 @@ func (s *Service) AdminEndSession(ctx context.Context, caller Caller, user, id u
 func (s *Service) AdminEndSessions(ctx context.Context, caller Caller, user uuid.UUID) error {
 	_, err := s.AdminUser(ctx, user)
 	if err == nil {
-		_, err = s.pool.Exec(ctx, endAllSessions, user)
+		err = s.endAll(ctx, user)
 	}
 	s.event(caller, "admin_sessions_end", user, err)
 	return err
 }
 
 func (s *Service) endSessionOf(ctx context.Context, user, id uuid.UUID) error {
-	tag, err := s.pool.Exec(ctx, endOneSession, user, id)
+	ended := false
+	batch := &pgx.Batch{}
+	queueEnd(batch, endOneSession, user, id).Exec(func(tag pgconn.CommandTag) error {
+		ended = tag.RowsAffected() == 1
+		return nil
+	})
+	err := s.send(ctx, batch)
 	switch {
 	case err != nil:
 		return saveFailed("Error ending the session", err)
-	case tag.RowsAffected() == 0:
+	case !ended:
 		return refuse(CodeSessionNotFound, "Session not found")
 	}
 	return nil

@@ -18,15 +18,14 @@ const (
 )
 
 const (
-	// endLinkings begins the end of sessions: an identity whose linking one of them has begun is not added any more, and
-	// a code that it has let a client have gives no session, or whoever was thrown out could finish it and be in again.
-	// Who goes on begins anew.
+	// endLinkings begins the end of sessions: an identity whose linking one of them has begun is not added any more, or
+	// whoever was thrown out could finish it and be in again. Who goes on begins anew.
 	endLinkings = `
 with linkings as (
     delete from auth.flow_state
     where user_id = $1
     and linking_target_id is not null
-)` + clientCodes
+)`
 
 	// endCodes begins the end of all sessions of an account that must not outlive what it is entered by: nor must
 	// the codes that stand for sessions yet to be opened.
@@ -34,15 +33,30 @@ with linkings as (
 with flows as (
     delete from auth.flow_state
     where user_id = $1
-)` + clientCodes
-
-	clientCodes = `,
-codes as (
-    delete from auth.oauth_authorizations
-    where user_id = $1
-    and status = 'approved'
 )`
+
+	// endApprovals follows the end of sessions as a statement of its own: one of them may be about to let an OAuth client
+	// in, for which their end waits, and only what begins after that sees the code.
+	endApprovals = `
+delete from auth.oauth_authorizations
+where user_id = $1
+and status = 'approved'`
 )
+
+// queueEnd adds the end of sessions of an account to a batch, by a statement whose first parameter is the account, and of
+// the codes that they have given to OAuth clients.
+func queueEnd(batch *pgx.Batch, statement string, user uuid.UUID, more ...any) *pgx.QueuedQuery {
+	ended := batch.Queue(statement, append([]any{user}, more...)...)
+	batch.Queue(endApprovals, user)
+	return ended
+}
+
+// endAll ends all sessions of an account.
+func (s *Service) endAll(ctx context.Context, user uuid.UUID) error {
+	batch := &pgx.Batch{}
+	queueEnd(batch, endAllSessions, user)
+	return s.send(ctx, batch)
+}
 
 // endSessions deletes the sessions that a scope names, as long as the session that asks is
 // alive: a token that outlived its session ends nobody's.
@@ -85,7 +99,7 @@ func (s *Service) signOut(ctx context.Context, caller Caller, p *Principal, scop
 		return refusal
 	}
 	batch := &pgx.Batch{}
-	batch.Queue(endSessions, p.UserID, p.SessionID, scope)
+	queueEnd(batch, endSessions, p.UserID, p.SessionID, scope)
 	s.audit(batch, auditEntry{action: actionLogout, user: p.UserID, caller: caller})
 	if err := s.send(ctx, batch); err != nil {
 		return saveFailed("Error logging out user", err)

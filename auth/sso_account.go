@@ -72,6 +72,8 @@ type person struct {
 	id      uuid.UUID
 	subject string
 	email   string
+	// known is the address where it is good for finding an account: that of one mailbox, however it is written.
+	known *string
 	// data is what the account keeps of it.
 	data json.RawMessage
 }
@@ -112,7 +114,11 @@ func (c *connection) person(a *sso.Assertion) (*person, *Error) {
 	if err != nil {
 		return nil, unexpected("Mapped claims from provider could not be serialized into JSON", err)
 	}
-	return &person{id: uuid.New(), subject: subject, email: email, data: kept}, nil
+	p := &person{id: uuid.New(), subject: subject, email: email, data: kept}
+	if SameMailbox(text, email) {
+		p.known = &email
+	}
+	return p, nil
 }
 
 // known is an account that may be a person's.
@@ -127,7 +133,7 @@ type known struct {
 func queueFindPerson(batch *pgx.Batch, c *connection, p *person) *[]known {
 	found := &[]known{}
 	batch.Queue(lockPerson, []string{c.name() + " " + p.subject, c.name() + " " + p.email})
-	batch.Queue(findPerson, c.name(), p.subject, p.email).Query(func(rows pgx.Rows) error {
+	batch.Queue(findPerson, c.name(), p.subject, p.known).Query(func(rows pgx.Rows) error {
 		var k known
 		_, err := pgx.ForEachRow(rows, []any{&k.id, &k.exact, &k.banned, &k.metadata}, func() error {
 			*found = append(*found, k)

@@ -56,8 +56,8 @@ func (s *Service) BeginSSO(ctx context.Context, caller Caller, in SSOSignIn) (st
 		return "", refuse(CodeValidationFailed, "Only one of provider_id or domain supported")
 	case in.ProviderID == uuid.Nil && domain == "":
 		return "", refuse(CodeValidationFailed, "A provider_id or domain needs to be provided")
-	case len(domain) > maxDomain:
-		return "", refuse(CodeValidationFailed, "domain is too long to be one")
+	case len(domain) > maxDomain || !isText(domain):
+		return "", refuse(CodeValidationFailed, "domain is too long to be one, or is no text")
 	}
 	challenge, refusal := s.readChallenge(in.CodeChallenge, in.CodeChallengeMethod)
 	if refusal != nil {

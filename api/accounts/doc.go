@@ -103,6 +103,7 @@
 //     dump has in clear is taken, and renewed at its first use.
 //   - A hook that is a server signs off tokens behind the transaction that wrote their session; one that refuses ends it.
 //   - Tokens of OAuth clients read the user and end their own session, whatever the scope; other endpoints of users refuse them (insufficient_scope).
+//   - Accounts whose role is the service key's cannot let OAuth clients in.
 //   - PKCE takes S256 only, unless --pkce-plain. The second use of a code ends the session that the first one gave.
 //   - --strict-sessions lets the REST API refuse tokens of ended sessions too; there, a token is otherwise good until it expires.
 //
@@ -113,7 +114,8 @@
 //   - On an account that was never confirmed a sign-in or recovery by mail, an invitation, and a sign-up with another
 //     password drop what it was made with: its password, and identities whose server does not vouch for the address.
 //   - A new password and the first second factor give up changes of address that wait, and codes and linkings that
-//     sessions have begun; the end of a session ends the account's linkings and codes of OAuth clients.
+//     sessions have begun; the end of a session ends the account's linkings and codes of OAuth clients. Linkings, and
+//     decisions about OAuth clients, are finished by a living session alone.
 //   - HEAD and prefetching do not use a link up; with --mail-confirm-page a page with a button stands before it.
 //   - X-Forwarded-Host and Referer never form links; a Referer is followed only to where the allow list leads.
 //   - Mails and texts go through a queue, hooks that send included: their failures are retried and logged, not answered.
@@ -121,6 +123,8 @@
 // Other servers:
 //
 //   - Identities join an account by an address that both sides have verified; whoever held it without proof is evicted.
+//     A provider vouches for an address as it writes it there, and not for one that is folded to the same spelling here.
+//   - Accounts of single sign-on gain no identities of other servers.
 //   - Microsoft's addresses count where the token says that their domain is verified (xms_edov).
 //   - With PKCE an identity is linked when the app brings the code, so that nobody links theirs to another's account.
 //   - An ID token that is refused has a code of its own (validation_failed), where Supabase's answer has none.

@@ -337,6 +337,58 @@ func TestALinkingEndsWithTheSessions(t *testing.T) {
 	}
 }
 
+// However a session ends, and although the linking may have been written down behind that.
+func TestALinkingIsFinishedByALivingSessionAlone(t *testing.T) {
+	for name, end := range map[string]func(v *visitors){
+		"that is deleted": func(v *visitors) {
+			v.db.Exec(t, `delete from auth.sessions where id = (select id from auth.sessions order by created_at desc limit 1)`)
+		},
+		"that has run out": func(v *visitors) {
+			v.db.Exec(t, `update auth.sessions set not_after = now() where id = (select id from auth.sessions order by created_at desc limit 1)`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := startWithOpenID(t, nil)
+			v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":"own@example.com","password":%q,"email_confirm":true}`, goodPassword)), http.StatusOK, "")
+			v.signIn("own@example.com", goodPassword)
+			stolen := v.signIn("own@example.com", goodPassword)
+			v.openID.Is("thief", "thief@example.com", true)
+			b := v.browser()
+			begin := func(query string) string {
+				a := v.want(v.call("GET", "/user/identities/authorize?provider=keycloak&skip_http_redirect=true"+query, stolen.str("access_token"), ""), http.StatusOK, "")
+				return b.consent(a.str("url"), "thief")
+			}
+			plain, brought := begin(""), b.arrive(begin("&"+challenge())).Query().Get("code")
+			end(v)
+			v.refusal(b.arrive(plain), auth.CodeSessionNotFound)
+			v.want(v.call("POST", "/token?grant_type=pkce", "", fmt.Sprintf(`{"auth_code":%q,"code_verifier":%q}`, brought, verifier)),
+				http.StatusForbidden, "session_not_found")
+			if n := v.count(`select count(*) from auth.identities where provider = 'keycloak'`); n != 0 {
+				t.Errorf("%d identities are linked", n)
+			}
+		})
+	}
+}
+
+func TestACodeEndsWithTheIdentityThatItCameBy(t *testing.T) {
+	v := startWithOpenID(t, nil)
+	v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":"own@example.com","password":%q,"email_confirm":true}`, goodPassword)), http.StatusOK, "")
+	v.openID.Is(openIDUser, "own@example.com", true)
+	v.browser().session(openIDUser)
+	code := v.browser().signIn(openIDUser, challenge()).Query().Get("code")
+	token := v.signIn("own@example.com", goodPassword).str("access_token")
+	u := v.call("GET", "/user", token, "")
+	for _, i := range []string{"identities.0", "identities.1"} {
+		if u.str(i+".provider") == "keycloak" {
+			v.want(v.call("DELETE", "/user/identities/"+u.str(i+".identity_id"), token, ""), http.StatusOK, "")
+		}
+	}
+	if code == "" {
+		t.Fatal("there is no code")
+	}
+	v.want(v.call("POST", "/token?grant_type=pkce", "", fmt.Sprintf(`{"auth_code":%q,"code_verifier":%q}`, code, verifier)), http.StatusNotFound, "flow_state_not_found")
+}
+
 func TestAnIdentityOfSomebodyElseIsNotLinked(t *testing.T) {
 	v := startWithOpenID(t, nil)
 	v.openID.Is(openIDUser, victim, true)

@@ -153,3 +153,57 @@ func TestASessionWithoutTheSecondFactorLetsNobodyInElsewhere(t *testing.T) {
 	s.want(weak.do("GET", "/oauth/authorizations/"+id, ""), http.StatusOK, "")
 	s.want(weak.do("POST", "/oauth/authorizations/"+id+"/consent", `{"action":"deny"}`), http.StatusOK, "")
 }
+
+// A decision and the end of the session that makes it come one after the other, whichever is first: no code is left for
+// whoever was thrown out.
+func TestADecisionThatMeetsTheEndOfItsSessionLeavesNoCode(t *testing.T) {
+	for name, end := range map[string]func(s *server, user, owner string) answer{
+		"by an administrator": func(s *server, user, _ string) answer { return s.admin("DELETE", "/users/"+user+"/sessions", "") },
+		"by an administrator's new password": func(s *server, user, _ string) answer {
+			return s.admin("PUT", "/users/"+user, `{"password":"Another-pass-1"}`)
+		},
+		"by a new password": func(s *server, _, owner string) answer {
+			return s.call("PUT", "/user", owner, `{"password":"Another-pass-1"}`)
+		},
+		"by a sign-out": func(s *server, _, owner string) answer { return s.call("POST", "/logout?scope=others", owner, "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := startOAuth(t, "ES256", nil)
+			p := s.party(t, "", "email")
+			email := address()
+			user := s.signUp(email).str("user.id")
+			owner, stolen := s.signIn(email, goodPassword).str("access_token"), s.signIn(email, goodPassword).str("access_token")
+			id := p.ask(t, "s", oauth2.GenerateVerifier())
+			s.want(s.call("GET", "/oauth/authorizations/"+id, stolen, ""), 200, "")
+
+			tx, err := s.db.Pool.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = tx.Rollback(t.Context()) }()
+			if _, err := tx.Exec(t.Context(), `select from auth.oauth_authorizations for update`); err != nil {
+				t.Fatal(err)
+			}
+			waiting := func(n int) bool {
+				return s.count(`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`) == n
+			}
+			var group sync.WaitGroup
+			group.Go(func() { s.call("POST", "/oauth/authorizations/"+id+"/consent", stolen, `{"action":"approve"}`) })
+			s.until("the decision waits", func() bool { return waiting(1) })
+			ended := make(chan answer, 1)
+			group.Go(func() { ended <- end(s, user, owner) })
+			s.until("the end waits or is done", func() bool { return waiting(2) || len(ended) == 1 })
+			if err := tx.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			group.Wait()
+			if a := <-ended; a.status/100 != 2 {
+				t.Errorf("the end is answered with %d %s", a.status, a.text)
+			}
+			if n := s.count(`select count(*) from auth.oauth_authorizations where status = 'approved'`); n != 0 {
+				t.Errorf("%d codes are left", n)
+			}
+			s.want(s.call("GET", "/user", stolen, ""), 403, "session_not_found")
+		})
+	}
+}

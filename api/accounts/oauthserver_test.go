@@ -336,3 +336,30 @@ func TestATokenOfAClientDoesNotStandForItsUser(t *testing.T) {
 		held = p.held(t, user.str("access_token"))
 	}
 }
+
+// Tokens of clients have the role of their user: one that may do everything is not for clients to have.
+func TestNoClientGetsARoleThatMayDoEverything(t *testing.T) {
+	s := startOAuth(t, "ES256", nil)
+	p := s.party(t, "", "email")
+	user := s.signUp(address())
+	held := p.held(t, user.str("access_token"))
+	verifier := oauth2.GenerateVerifier()
+	waiting := codeOf(t, p.grant(t, user.str("access_token"), p.ask(t, "s", verifier)), "s")
+	asked := p.ask(t, "s", oauth2.GenerateVerifier())
+	for _, role := range []string{"service_role", "supabase_admin"} {
+		s.want(s.admin("PUT", "/users/"+user.str("user.id"), `{"role":"`+role+`"}`), 200, "")
+		if shown := s.want(s.call("GET", "/oauth/authorizations/"+asked, user.str("access_token"), ""), 200, ""); shown.str("redirect_url") != "" {
+			t.Errorf("the client is let in: %s", shown.text)
+		}
+		s.want(s.call("POST", "/oauth/authorizations/"+asked+"/consent", user.str("access_token"), `{"action":"approve"}`), 403, "not_admin")
+		body := url.Values{"grant_type": {"authorization_code"}, "code": {waiting}, "code_verifier": {verifier}, "client_id": {p.id}, "client_secret": {p.config.ClientSecret}}
+		if a := s.form(body); a.status != 400 || a.str("error") != "invalid_grant" {
+			t.Errorf("a code: %d %s", a.status, a.text)
+		}
+		body = url.Values{"grant_type": {"refresh_token"}, "refresh_token": {held.RefreshToken}, "client_id": {p.id}, "client_secret": {p.config.ClientSecret}}
+		if a := s.form(body); a.status != 400 || a.str("error") != "invalid_grant" {
+			t.Errorf("a refresh: %d %s", a.status, a.text)
+		}
+	}
+	s.want(s.call("POST", "/oauth/authorizations/"+asked+"/consent", user.str("access_token"), `{"action":"deny"}`), 200, "")
+}

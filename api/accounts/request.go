@@ -114,7 +114,7 @@ func (f *face) trusted(c echo.Context) bool {
 		return false
 	}
 	p, err := f.verifier.VerifyOwn(token)
-	return err == nil && p.Administers()
+	return err == nil && p.ClientID == uuid.Nil && p.Administers()
 }
 
 // bearer gives the token of the Authorization header. The scheme's case does not matter (RFC 9110 §11.1).

@@ -75,9 +75,35 @@ func open(ctx context.Context, path string, pass, passes int64, progress func(do
 	return &file{Reader: buffered, closer: plain, start: bytes.Clone(bytes.TrimSpace(start))}, nil
 }
 
+// bounded ends the reading of a file of which one row is larger than can be held: it would take all memory.
+type bounded struct {
+	r    io.Reader
+	left int
+}
+
+func newBounded(r io.Reader) *bounded {
+	b := &bounded{r: r}
+	b.renew()
+	return b
+}
+
+// renew begins a row. Readers may have read on into it before.
+func (b *bounded) renew() { b.left = 2 * mostOfRow }
+
+// Read implements io.Reader.
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, wrong("one row of the file is larger than %d MiB", mostOfRow>>20)
+	}
+	n, err := b.r.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
+
 // objects gives the elements of a JSON array one by one: of the document itself, or of a member of the object that it is.
 func objects(r io.Reader, member string, take func(n int, text json.RawMessage) error) error {
-	decoder := json.NewDecoder(r)
+	limited := newBounded(r)
+	decoder := json.NewDecoder(limited)
 	fail := func(err error) error {
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -105,6 +131,7 @@ func objects(r io.Reader, member string, take func(n int, text json.RawMessage) 
 			if err := decoder.Decode(&other); err != nil {
 				return fail(err)
 			}
+			limited.renew()
 			continue
 		}
 		if first, err = decoder.Token(); err != nil {
@@ -112,6 +139,7 @@ func objects(r io.Reader, member string, take func(n int, text json.RawMessage) 
 		}
 	}
 	for n := 1; decoder.More(); n++ {
+		limited.renew()
 		var text json.RawMessage
 		if err := decoder.Decode(&text); err != nil {
 			return fail(err)

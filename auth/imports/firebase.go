@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"basalt/auth/password"
 )
@@ -110,6 +111,9 @@ func (s firebase) each(ctx context.Context, progress func(done, total int64), ta
 		return wrong("%s is not JSON: export with firebase auth:export accounts.json --format=json", s.path)
 	}
 	return objects(f, "users", func(n int, text json.RawMessage) error {
+		if !utf8.Valid(text) {
+			return take(row{place: placeOf(n, ""), refused: notText})
+		}
 		var u firebaseUser
 		if err := json.Unmarshal(text, &u); err != nil {
 			return take(row{place: placeOf(n, u.ID), refused: "it is not an account of Firebase: " + err.Error()})

@@ -105,10 +105,14 @@ func (a *Account) complete(confirm bool) string {
 		if err != nil {
 			return "its e-mail address is not valid"
 		}
-		a.Email = &email
-		if confirm && a.EmailConfirmedAt == nil {
+		switch {
+		case !auth.SameMailbox(*a.Email, email):
+			// It was somebody's who may be another one than who reads what is sent to this spelling.
+			a.EmailConfirmedAt, a.PasswordHash = nil, nil
+		case confirm && a.EmailConfirmedAt == nil:
 			a.EmailConfirmedAt = &a.CreatedAt
 		}
+		a.Email = &email
 	}
 	if a.Phone != nil {
 		phone, ok := digits(*a.Phone)
@@ -135,15 +139,18 @@ func (a *Account) complete(confirm bool) string {
 			return err.Error()
 		}
 	}
-	for _, text := range []json.RawMessage{a.AppMetadata, a.UserMetadata} {
-		var object map[string]json.RawMessage
-		if err := json.Unmarshal(text, &object); err != nil || object == nil {
-			return "its metadata is not a JSON object"
-		}
+	if err := auth.CheckMetadata(a.AppMetadata, a.UserMetadata); err != nil {
+		return err.Error()
 	}
 	a.Audience, a.Role = orElse(a.Audience, audience), orElse(a.Role, roleOfUsers)
+	if user := (&auth.Principal{Role: a.Role}); user.Administers() {
+		return "its role " + a.Role + " may do everything here: give it another one in the file, and this one by the admin API if it is to have it"
+	}
 	for i := range a.Identities {
 		a.Identities[i].UserID = a.ID
+		if err := auth.CheckIdentity(a.Identities[i].Data); err != nil {
+			return err.Error()
+		}
 	}
 	return ""
 }

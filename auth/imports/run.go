@@ -2,6 +2,7 @@ package imports
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -52,6 +53,9 @@ func Run(ctx context.Context, conn *pgx.Conn, source Source, o Options) (Report,
 	if o.Progress == nil {
 		o.Progress = func(int64, int64) {}
 	}
+	if err := begin(ctx, conn); err != nil {
+		return report, err
+	}
 	w := &writer{db: db, report: &report, refused: o.Refused}
 	err := source.each(ctx, o.Progress, func(r row) error {
 		if r.account != nil && r.refused == "" {
@@ -73,4 +77,14 @@ func Run(ctx context.Context, conn *pgx.Conn, source Source, o Options) (Report,
 		return report, nil
 	}
 	return report, auth.ForgetPasswordSurvey(ctx, conn)
+}
+
+// begin makes the note of what is imported, of which the connection keeps one.
+func begin(ctx context.Context, conn *pgx.Conn) error {
+	for _, statement := range []string{makeNote, clearNote} {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("begin the import: %w", err)
+		}
+	}
+	return nil
 }

@@ -10,8 +10,11 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"basalt/auth"
 )
 
 const (
@@ -99,7 +102,8 @@ func (s supabase) csv(ctx context.Context, progress func(done, total int64), tak
 		return err
 	}
 	defer f.Close()
-	r := csv.NewReader(f)
+	limited := newBounded(f)
+	r := csv.NewReader(limited)
 	header, err := r.Read()
 	if err != nil {
 		return wrong("%s is no CSV: %v", s, err)
@@ -110,9 +114,13 @@ func (s supabase) csv(ctx context.Context, progress func(done, total int64), tak
 	}
 	r.ReuseRecord = true
 	for {
+		limited.renew()
 		fields, err := r.Read()
-		line, _ := r.FieldPos(0)
-		place := fmt.Sprintf("line %d", line)
+		place := ""
+		if len(fields) > 0 { // of what cannot be read there is no place
+			line, _ := r.FieldPos(0)
+			place = fmt.Sprintf("line %d", line)
+		}
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
@@ -146,6 +154,9 @@ func (s supabase) json(ctx context.Context, progress func(done, total int64), ta
 	}
 	defer f.Close()
 	return objects(f, "users", func(n int, text json.RawMessage) error {
+		if !utf8.Valid(text) {
+			return take(row{place: placeOf(n, ""), refused: notText})
+		}
 		var members map[string]json.RawMessage
 		if json.Unmarshal(text, &members) != nil {
 			return take(row{place: placeOf(n, ""), refused: "it is not a JSON object"})
@@ -180,8 +191,11 @@ func takeUser(place string, values map[string]*string, alone bool, take func(row
 		return nil
 	}
 	id, err := uuid.Parse(text("id"))
-	if err != nil {
+	switch {
+	case err != nil:
 		return take(row{place: place, refused: "its id is no UUID"})
+	case !areText(values):
+		return take(row{place: place, refused: notText})
 	}
 	now := time.Now().UTC().Format(time.RFC3339Nano)
 	a := &Account{
@@ -201,22 +215,42 @@ func takeUser(place string, values map[string]*string, alone bool, take func(row
 	return take(row{place: place, account: a})
 }
 
+// notText is the refusal of values in another encoding, of which several would become the same one.
+const notText = "it is not in UTF-8: write the file in that encoding, with --encoding=UTF8 for pg_dump"
+
+func areText(values map[string]*string) bool {
+	for _, value := range values {
+		if value != nil && !utf8.ValidString(*value) {
+			return false
+		}
+	}
+	return true
+}
+
 // isJSON tells the columns whose text is JSON already.
 func isJSON(column string) bool { return column == "identity_data" || column == "web_authn_credential" }
 
 // takeDetail reads a row of another table as it is.
 func takeDetail(place, table string, values map[string]*string, take func(row) error) error {
+	if !areText(values) {
+		return take(row{place: place, table: table, refused: notText})
+	}
 	members := map[string]any{}
 	for name, value := range values {
 		switch {
 		case value == nil:
+			continue
 		case !isJSON(name):
 			members[name] = *value
-		case json.Valid([]byte(*value)):
-			members[name] = json.RawMessage(*value)
-		default:
+			continue
+		case !json.Valid([]byte(*value)):
 			return take(row{place: place, table: table, refused: name + " is not JSON"})
 		}
+		text := json.RawMessage(*value)
+		if err := auth.CheckIdentity(text); err != nil {
+			return take(row{place: place, table: table, refused: err.Error()})
+		}
+		members[name] = text
 	}
 	if table == identityTable && members["provider_id"] == nil {
 		// Before 2023 the provider's id was the row's own.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -34,14 +36,36 @@ select id
 from auth.users
 where id = any($1)`
 
+	// noteImported takes down whose identities and factors may come with them: those of accounts that were added, now or by
+	// an import that was broken off, and that nobody has used since. What somebody has taken away from theirs does not come
+	// back, and nothing is added to an account of another origin.
+	noteImported = `
+insert into pg_temp.basalt_imported (id)
+select u.id
+from jsonb_populate_recordset(null::auth.users, $1) as new
+join auth.users u on u.id = new.id
+where u.id = any($2)
+or (
+    u.updated_at = new.updated_at
+    and u.email is not distinct from new.email
+    and u.phone is not distinct from new.phone
+)
+on conflict do nothing`
+
+	makeNote = `
+create temporary table if not exists basalt_imported (id uuid primary key)`
+
+	clearNote = `
+truncate pg_temp.basalt_imported`
+
 	insertIdentities = `
 insert into auth.identities (id, provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
 select coalesce(id, gen_random_uuid()), provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at
 from jsonb_populate_recordset(null::auth.identities, $1) as new
 where exists (
     select
-    from auth.users u
-    where u.id = new.user_id
+    from pg_temp.basalt_imported i
+    where i.id = new.user_id
 )
 on conflict do nothing
 returning provider, provider_id`
@@ -56,8 +80,8 @@ select id, user_id, friendly_name, factor_type, status, created_at, updated_at, 
 from jsonb_populate_recordset(null::auth.mfa_factors, $1) as new
 where exists (
     select
-    from auth.users u
-    where u.id = new.user_id
+    from pg_temp.basalt_imported i
+    where i.id = new.user_id
 )
 on conflict do nothing
 returning id::text, ''`
@@ -166,8 +190,15 @@ func (w *writer) accounts(ctx context.Context, tx pgx.Tx, rows []row) (tell func
 	for i, r := range rows {
 		accounts[i], ids[i] = r.account, r.account.ID
 	}
-	added, err := identifiers(ctx, tx, insertAccounts, accounts)
+	text, err := json.Marshal(accounts)
 	if err != nil {
+		return nil, err
+	}
+	added, err := identifiers(ctx, tx, insertAccounts, string(text))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tx.Exec(ctx, noteImported, string(text), slices.Collect(maps.Keys(added))); err != nil {
 		return nil, err
 	}
 	before := map[uuid.UUID]bool{}
@@ -200,13 +231,6 @@ func (w *writer) accounts(ctx context.Context, tx pgx.Tx, rows []row) (tell func
 
 // identifiers runs a statement with one parameter that gives ids.
 func identifiers(ctx context.Context, tx pgx.Tx, statement string, parameter any) (map[uuid.UUID]bool, error) {
-	if accounts, ok := parameter.([]*Account); ok {
-		text, err := json.Marshal(accounts)
-		if err != nil {
-			return nil, err
-		}
-		parameter = string(text)
-	}
 	found, err := tx.Query(ctx, statement, parameter)
 	if err != nil {
 		return nil, err
@@ -268,7 +292,7 @@ func pairs(ctx context.Context, tx pgx.Tx, statement, parameter string) (map[[2]
 	return all, err
 }
 
-// details writes rows of the tables beside auth.users. Those whose account is not there are left out with it.
+// details writes rows of the tables beside auth.users. Those whose account was not imported, or is in use, are left out.
 func (w *writer) details(ctx context.Context, tx pgx.Tx, rows []row) (tell func(), err error) {
 	values := make([]json.RawMessage, len(rows))
 	for i, r := range rows {

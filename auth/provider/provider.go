@@ -220,6 +220,15 @@ var protocolParams = []string{
 	"code_challenge_method", "request", "request_uri", "code", "iss", "registration", "claims", "id_token_hint",
 }
 
+// isFree tells whether a parameter is a client's to set. Some servers take another case, or what becomes an underscore in
+// their language's variables, for the name of the protocol's own.
+func isFree(name string) bool {
+	plain := !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	})
+	return plain && name != "" && !slices.Contains(protocolParams, strings.ToLower(name))
+}
+
 // AuthorizationURL is where a user is led to for signing in.
 func (p *Provider) AuthorizationURL(ctx context.Context, r Request) (string, error) {
 	s, err := p.server(ctx)
@@ -228,7 +237,7 @@ func (p *Provider) AuthorizationURL(ctx context.Context, r Request) (string, err
 	}
 	var options []oauth2.AuthCodeOption
 	for name, values := range r.Params {
-		if !slices.Contains(protocolParams, name) && len(values) == 1 && len(name)+len(values[0]) <= maxParam {
+		if isFree(name) && len(values) == 1 && len(name)+len(values[0]) <= maxParam {
 			options = append(options, oauth2.SetAuthURLParam(name, values[0]))
 		}
 	}
@@ -286,8 +295,7 @@ func (p *Provider) Redeem(ctx context.Context, a Answer) (*Granted, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A code of another server must not be taken to this one (RFC 9207 §2.4, RFC 9700 §4.4).
-	if s.verifier != nil && !p.preset.tenants && (a.Issuer != "" || s.namesIssuer) && a.Issuer != s.issuer {
+	if !p.answers(s, a.Issuer) {
 		return nil, fault(Refused, "the answer is of another issuer", nil)
 	}
 	var options []oauth2.AuthCodeOption
@@ -307,6 +315,23 @@ func (p *Provider) Redeem(ctx context.Context, a Answer) (*Granted, error) {
 		g.Profile.addName(a.User)
 	}
 	return g, g.Profile.finish(s.issuerOr(p.base))
+}
+
+// answers tells whether an answer that names its issuer, or none, can be of the server: a code of another one must not be
+// taken to this one (RFC 9207 §2.4, RFC 9700 §4.4). Of a server whose issuer is not known the host is, at which users
+// have been asked.
+func (p *Provider) answers(s *server, issuer string) bool {
+	switch {
+	case s.verifier != nil && !p.preset.tenants:
+		return issuer == s.issuer || issuer == "" && !s.namesIssuer
+	case issuer == "":
+		return true
+	case p.preset.endpoints == nil && p.preset.issuer == nil && p.base != "":
+		return issuer == p.base
+	}
+	named, err := url.Parse(issuer)
+	asked, wrong := url.Parse(s.Authorization)
+	return err == nil && wrong == nil && named.Scheme == asked.Scheme && strings.EqualFold(named.Host, asked.Host)
 }
 
 func (s *server) issuerOr(base string) string {
@@ -364,7 +389,8 @@ func (p *Provider) profile(ctx context.Context, s *server, token *oauth2.Token, 
 			return Profile{}, fault(BadToken, "the provider's userinfo is about another user", nil)
 		}
 		for name, value := range more {
-			if _, taken := said[name]; !taken {
+			// Who names the address says whether it is verified.
+			if _, taken := said[name]; !taken || name == "email" || name == "email_verified" {
 				said[name] = value
 			}
 		}

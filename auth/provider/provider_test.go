@@ -3,6 +3,8 @@ package provider
 import (
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -15,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/golang-jwt/jwt/v5"
 )
 
 // plainServer answers as a server of OAuth 2.0 whose users are asked for at an address of its own. It checks what a
@@ -195,11 +199,13 @@ func TestAServerWithoutDiscoveryIsMapped(t *testing.T) {
 	})
 	query := s.depart(t, p, Request{Scopes: []string{"more", "read"}, Params: url.Values{
 		"prompt": {"login"}, "state": {"mine"}, "redirect_uri": {"https://evil.example"}, "client_id": {"mine"}, "audience": {"others"},
+		"Redirect_URI": {"https://evil.example"}, "redirect.uri": {"https://evil.example"}, "nonce ": {"mine"}, "code_challenge[": {"mine"},
 		"response_mode": {"fragment"}, "long": {strings.Repeat("x", maxParam)}, "twice": {"a", "b"}, "request_uri": {"https://evil.example"},
 	}})
 	for name, want := range map[string]string{
 		"tenant": "t", "audience": "us", "scope": "read more", "prompt": "login", "state": "state", "client_id": "id", "response_type": "code",
 		"redirect_uri": "https://api.example/auth/v1/callback", "response_mode": "", "long": "", "twice": "", "request_uri": "", "nonce": "",
+		"Redirect_URI": "", "redirect.uri": "", "nonce ": "", "code_challenge[": "",
 	} {
 		if got := query.Get(name); got != want {
 			t.Errorf("%s is %q, not %q", name, got, want)
@@ -208,6 +214,96 @@ func TestAServerWithoutDiscoveryIsMapped(t *testing.T) {
 	g, err := p.Redeem(t.Context(), Answer{Code: "good", Verifier: testVerifier})
 	if err != nil || g.Profile.Subject != "42" || g.Profile.Email != "a@example.com" || !g.Profile.EmailVerified || g.Profile.Data["full_name"] != "A" {
 		t.Errorf("the user is %+v: %v", g, err)
+	}
+}
+
+// A server that users were led to can lead them on to another one, whose code comes back as if it were its own: what names
+// another issuer is not taken to it, also where no issuer of it is known.
+func TestACodeOfAnotherServerIsNotTakenToOneWithoutDiscovery(t *testing.T) {
+	const other = "https://accounts.google.com"
+	for _, tc := range []struct {
+		name, provider, issuer string
+		answers                func(s *plainServer) map[string]bool
+	}{
+		{"custom", "custom:acme", "", func(s *plainServer) map[string]bool {
+			return map[string]bool{"": true, s.URL: true, s.URL + "/realm": true, other: false, "null": false, "http://127.0.0.1": false}
+		}},
+		{"custom with an issuer", "custom:acme", "https://acme.example/", func(s *plainServer) map[string]bool {
+			return map[string]bool{"": true, "https://acme.example/": true, "https://acme.example": false, s.URL: false, other: false}
+		}},
+		{"with an interface of its own", "gitlab", "", func(s *plainServer) map[string]bool {
+			return map[string]bool{"": true, s.URL: true, other: false}
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newPlainServer(t, map[string]string{"/me": `{"sub":"1"}`, "/api/v4/user": `{"id":1}`})
+			p := s.provider(t, tc.provider, func(c *Config) {
+				if tc.provider != "gitlab" {
+					c.URL, c.Endpoints = tc.issuer, Endpoints{Authorization: s.URL + "/a", Token: s.URL + "/t", Userinfo: s.URL + "/me"}
+				}
+			})
+			for issuer, good := range tc.answers(s) {
+				s.depart(t, p, Request{})
+				asked := len(s.asked)
+				_, err := p.Redeem(t.Context(), Answer{Code: "good", Verifier: testVerifier, Issuer: issuer})
+				if (err == nil) != good || !good && len(s.asked) != asked {
+					t.Errorf("an answer of %q: %v, asked %d times", issuer, err, len(s.asked)-asked)
+				}
+			}
+		})
+	}
+}
+
+// The address that the userinfo endpoint tells is as good as that endpoint says, whatever the ID token says of one.
+func TestWhoNamesAnAddressSaysWhetherItIsVerified(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name, userinfo string
+		token          jwt.MapClaims
+		verified       bool
+	}{
+		{"the ID token says yes of no address", `{"sub":"1","email":"a@example.com","email_verified":false}`, jwt.MapClaims{"email_verified": true}, false},
+		{"the ID token says yes of an empty address", `{"sub":"1","email":"a@example.com","email_verified":false}`, jwt.MapClaims{"email_verified": true, "email": ""}, false},
+		{"both say yes", `{"sub":"1","email":"a@example.com","email_verified":true}`, jwt.MapClaims{"email_verified": true}, true},
+		{"the ID token says no of no address", `{"sub":"1","email":"a@example.com","email_verified":true}`, jwt.MapClaims{"email_verified": false}, true},
+		{"nobody says", `{"sub":"1","email":"a@example.com"}`, jwt.MapClaims{}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			mux := http.NewServeMux()
+			s := httptest.NewServer(mux)
+			defer s.Close()
+			tc.token["iss"], tc.token["aud"], tc.token["sub"], tc.token["nonce"] = s.URL, "id", "1", "nonce"
+			tc.token["iat"], tc.token["exp"] = time.Now().Unix(), time.Now().Add(time.Hour).Unix()
+			signed, err := jwt.NewWithClaims(jwt.SigningMethodRS256, tc.token).SignedString(key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			say := func(path string, value any) {
+				mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Type", "application/json")
+					_ = json.NewEncoder(w).Encode(value)
+				})
+			}
+			say("/.well-known/openid-configuration", map[string]string{
+				"issuer": s.URL, "jwks_uri": s.URL + "/keys", "authorization_endpoint": s.URL + "/a", "token_endpoint": s.URL + "/t", "userinfo_endpoint": s.URL + "/me",
+			})
+			say("/keys", map[string]any{"keys": []map[string]string{{
+				"kty": "RSA", "alg": "RS256", "n": base64.RawURLEncoding.EncodeToString(key.N.Bytes()), "e": "AQAB",
+			}}})
+			say("/t", map[string]string{"access_token": "at", "token_type": "bearer", "id_token": signed})
+			say("/me", json.RawMessage(tc.userinfo))
+			p, err := New(Config{Name: "keycloak", ClientID: "id", ClientSecret: "secret", URL: s.URL}, s.Client())
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, err := p.Redeem(t.Context(), Answer{Code: "good", Verifier: testVerifier, Nonce: "nonce"})
+			if err != nil || g.Profile.Email != "a@example.com" || g.Profile.EmailVerified != tc.verified {
+				t.Errorf("the user is %+v: %v", g, err)
+			}
+		})
 	}
 }
 
