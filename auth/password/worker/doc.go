@@ -1,0 +1,25 @@
+// Package worker hashes passwords in a process of their own that gives way to whatever else is ready to run.
+//
+// # Why
+//
+// A password hash keeps a processor busy for tens of milliseconds. With as many of them at once as there are processors,
+// each step of a read (the request, the query in PostgreSQL, its rows, the answer) finds every processor taken, and waits
+// for the operating system to end a slice of a hash. Threads have priorities there, goroutines have not: a goroutine runs
+// on any thread, and golang.org/x/crypto starts goroutines of its own for each hash. So the hashes have to be in a process
+// whose threads all have theirs.
+//
+// # How
+//
+// The server starts its own program again, with Flag alone, at the first password, and hashes by itself until that is
+// ready. Passwords go through a pipe; they are in no argument, variable or file. The process lets the operating system
+// interrupt it (see giveWay), and keeps nothing. It ends when the pipe does, with the server, or when nobody has signed in
+// for a minute. If it dies, or does not answer, the password is hashed by the server itself, and soon there is a next one:
+// nobody notices but readers.
+//
+// There is one on Linux only. Elsewhere, and in tests and commands that do not ask for it, a nil Worker hashes in the
+// process that calls it.
+package worker
+
+// Flag is the one argument of the program when it is started to hash passwords. No test program takes it for one of its
+// own, so that none runs itself.
+const Flag = "--hash-passwords"
