@@ -16,6 +16,21 @@
 // for a minute. If it dies, or does not answer, the password is hashed by the server itself, and soon there is a next one:
 // nobody notices but readers.
 //
+// # What it gains
+//
+// On two processors shared with PostgreSQL, 500 callers who sign in and one who reads, medians of rounds taken in turn:
+//
+//	                                 hashes in the server   in the process
+//	p95 of reads, without the flood               0.32 ms          0.33 ms
+//	p95 of reads, in the flood                    2.48 ms          0.30 ms
+//	p99 of reads, in the flood                     5.8 ms           1.2 ms
+//	sign-ins a second, nobody reading                  60               69
+//	sign-ins a second, while one reads                 41               26
+//	a sign-in alone (the bare hash: 17.0)         20.1 ms          19.1 ms
+//
+// Slices of 100 ms do most of it, niceness the rest. With niceness 19, or as SCHED_IDLE, sign-ins would starve while
+// others work. A worker of 30 hashes, two at once, had 45 MiB at most; without a collection after each it had 121.
+//
 // There is one on Linux only. Elsewhere, and in tests and commands that do not ask for it, a nil Worker hashes in the
 // process that calls it.
 package worker

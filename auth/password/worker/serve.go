@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"sync"
 	"syscall"
 
@@ -49,7 +50,7 @@ func serve(in io.Reader, out io.Writer) error {
 	if err := answers.Encode(answer{ID: hello}); err != nil {
 		return err
 	}
-	var writing sync.Mutex
+	var turn sync.Mutex
 	for {
 		var q question
 		err := questions.Decode(&q)
@@ -60,10 +61,13 @@ func serve(in io.Reader, out io.Writer) error {
 			return err
 		}
 		go func() {
+			turn.Lock() // not before the memory of the last hash is there again
+			turn.Unlock()
 			a := q.answer()
-			writing.Lock()
-			defer writing.Unlock()
+			turn.Lock()
+			defer turn.Unlock()
 			_ = answers.Encode(a) // who does not read has ended, and with it the questions
+			runtime.GC()
 		}()
 	}
 }

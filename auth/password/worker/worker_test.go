@@ -392,7 +392,7 @@ func TestTheMemoryOfTheProcessIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d MiB at most", kib>>10)
-	if most := 2*atOnce*19456 + 40<<10; kib > most {
+	if most := (atOnce+2)*19456 + 40<<10; kib > most {
 		t.Errorf("%d MiB are more than %d", kib>>10, most>>10)
 	}
 }
