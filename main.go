@@ -68,7 +68,10 @@ func hashPasswords() {
 }
 
 func run(ctx context.Context, args []string, out, errs io.Writer) int {
-	root := command()
+	return execute(ctx, command(), args, out, errs)
+}
+
+func execute(ctx context.Context, root *cobra.Command, args []string, out, errs io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errs)
@@ -110,7 +113,7 @@ func command() *cobra.Command {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(serveCommand(), keysCommand(), migrateCommand(), typesCommand(), usersCommand(), psqlCommand(), versionCommand())
+	root.AddCommand(serveCommand(), keysCommand(), migrateCommand(), typesCommand(), usersCommand(), adminCommand(), psqlCommand(), versionCommand())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})

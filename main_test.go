@@ -211,7 +211,7 @@ func TestServeAnnouncesItselfAndEndsWithItsContext(t *testing.T) {
 		t.Fatalf("ready: %v %v", response, err)
 	}
 	response.Body.Close()
-	for _, want := range []string{"Status page", "/admin/", "Anon key", os.Args[0] + " keys --database-url … --listen 127.0.0.1:0\n"} {
+	for _, want := range []string{"Dashboard    " + url + "/admin/", "Set it up    " + url + "/admin/setup#token=", "Anon key", os.Args[0] + " keys --database-url … --listen 127.0.0.1:0\n"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the block lacks %q: %s", want, text.String())
 		}

@@ -129,7 +129,7 @@ func (s *Settings) sessionLimits() auth.SessionLimits {
 
 // autoconfirm tells whether a sign-up needs no confirmation.
 func (s *Settings) autoconfirm() bool {
-	return s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == ""
+	return s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.overManaged()
 }
 
 // accountsOf makes the rules of accounts as the settings ask. Errors are of settings that Check has refused.
@@ -140,6 +140,7 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 		DisableSignup: s.DisableSignup, Anonymous: s.Anonymous,
 		PasswordPolicy: s.passwordPolicy(), Passwords: s.passwordParameters(), Gate: password.GateOptions{Slots: s.processors},
 		Hashes: s.hashes,
+		PasswordPolicy: s.PasswordPolicy(), Passwords: s.passwordParameters(), Gate: password.GateOptions{Slots: s.processors},
 	}
 	var err error
 

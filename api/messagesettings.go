@@ -15,7 +15,7 @@ import (
 
 // MessageSettings are the settings of mails and text messages.
 type MessageSettings struct {
-	SMTPURL           auth.Secret `flag:"smtp-url" help:"mail server, as smtp://user:password@host:587 (STARTTLS), smtps://… (TLS from the first byte on) or smtp://host?tls=none; @FILE reads it from a file; empty: mails are kept in the outbox, GET /admin/api/outbox"`
+	SMTPURL           auth.Secret `flag:"smtp-url" help:"mail server, as smtp://user:password@host:587 (STARTTLS), smtps://… (TLS from the first byte on) or smtp://host?tls=none; @FILE reads it from a file; empty: mails are kept in the outbox, which the dashboard shows"`
 	MailFrom          string      `flag:"mail-from" help:"address that mails come from, needed with --smtp-url"`
 	MailFromName      string      `flag:"mail-from-name" help:"name beside that address"`
 	MailTemplates     string      `flag:"mail-templates" help:"folder of templates that take the places of the built-in ones: confirmation.html, confirmation.txt, de/confirmation.html …, their subject in the first line as Subject: …"`

@@ -10,9 +10,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/emersion/go-smtp"
+
 	"basalt/api"
 	"basalt/api/apitest"
 	"basalt/auth"
+	"basalt/auth/administrator"
 	"basalt/auth/mail/mailtest"
 	"basalt/store/storetest"
 )
@@ -51,7 +54,7 @@ type message struct {
 
 func outboxOf(t *testing.T, s *apitest.Server) []message {
 	t.Helper()
-	answer := s.Do(t, "GET", "/admin/api/outbox", "", s.Service())
+	answer := s.Do(t, "GET", "/admin/api/outbox", "", s.Administrator(t, administrator.Editor)...)
 	if answer.Status != http.StatusOK {
 		t.Fatalf("the outbox is answered %d %s", answer.Status, answer.Body)
 	}
@@ -75,6 +78,32 @@ func TestMailsAreSentByTheServerOfTheSettings(t *testing.T) {
 		t.Errorf("the link is %s", link)
 	}
 	apitest.Until(t, "the outbox is empty", func() bool { return len(outboxOf(t, s)) == 0 })
+}
+
+func TestTheOutboxIsMeasured(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	server := mailtest.Start(t, mailtest.Options{Plain: true, Judge: func(m mailtest.Received) error {
+		if m.To[0] == "eve@example.com" {
+			return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 7, 1}, Message: "not from you"}
+		}
+		<-release
+		return nil
+	}})
+	s := apitest.Start(t, "", confirming(server))
+	measured := func(queued, sent, failed, waiting string) func() bool {
+		return func() bool {
+			return metric(t, s, "basalt_outbox_queued_total") == queued && metric(t, s, "basalt_outbox_sent_total") == sent &&
+				metric(t, s, "basalt_outbox_failed_total") == failed && metric(t, s, "basalt_outbox_waiting") == waiting
+		}
+	}
+	apitest.Until(t, "nothing is counted", measured("0", "0", "0", "0"))
+	signUp(t, s, "ann@example.com")
+	apitest.Until(t, "a mail waits", measured("1", "0", "0", "1"))
+	close(release)
+	apitest.Until(t, "the mail is sent", measured("1", "1", "0", "0"))
+	signUp(t, s, "eve@example.com")
+	apitest.Until(t, "a mail is given up", measured("2", "1", "1", "0"))
 }
 
 func TestMailsOfAServerThatStopsAreSentByTheNext(t *testing.T) {
@@ -106,7 +135,8 @@ func TestWithoutAMailServerAnAdministratorReadsTheMails(t *testing.T) {
 	if len(messages) != 2 || messages[0].To != "bob@example.com" || messages[0].State != "held" || messages[0].Kind != "signup" || messages[0].Channel != "email" {
 		t.Fatalf("%+v", messages)
 	}
-	answer := s.Do(t, "GET", "/admin/api/outbox?limit=1", "", s.Service())
+	editor := s.Administrator(t, administrator.Editor)
+	answer := s.Do(t, "GET", "/admin/api/outbox?limit=1", "", editor...)
 	if !strings.Contains(answer.Body, `"link":"`+messages[0].Link+`"`) || strings.Contains(answer.Body, "ann@example.com") {
 		t.Errorf("the link is to be copied as it stands, and of one mail: %s", answer.Body)
 	}
@@ -123,31 +153,27 @@ func TestWithoutAMailServerAnAdministratorReadsTheMails(t *testing.T) {
 		}
 	}
 	for _, test := range []struct {
-		name, method, path, header string
-		status                     int
+		name, method, path string
+		status             int
 	}{
-		{"the anonymous key", "GET", "/admin/api/outbox", "", http.StatusForbidden},
-		{"nobody", "GET", "/admin/api/outbox", "Apikey:", http.StatusUnauthorized},
-		{"a user", "GET", "/admin/api/outbox", s.As(t, "authenticated", `"sub":"x"`), http.StatusForbidden},
-		{"the anonymous key to remove", "DELETE", "/admin/api/outbox", "", http.StatusForbidden},
-		{"a limit that is none", "GET", "/admin/api/outbox?limit=x", s.Service(), http.StatusBadRequest},
-		{"a limit of nothing", "GET", "/admin/api/outbox?limit=0", s.Service(), http.StatusBadRequest},
-		{"a limit that is too much", "GET", "/admin/api/outbox?limit=1001", s.Service(), http.StatusBadRequest},
-		{"an id that is none", "DELETE", "/admin/api/outbox/7", s.Service(), http.StatusBadRequest},
-		{"a mail", "DELETE", "/admin/api/outbox/" + messages[0].ID, s.Service(), http.StatusNoContent},
-		{"a mail that is gone", "DELETE", "/admin/api/outbox/" + messages[0].ID, s.Service(), http.StatusNotFound},
-		{"all", "DELETE", "/admin/api/outbox", s.Service(), http.StatusOK},
+		{"a limit that is none", "GET", "/admin/api/outbox?limit=x", http.StatusBadRequest},
+		{"a limit of nothing", "GET", "/admin/api/outbox?limit=0", http.StatusBadRequest},
+		{"a limit that is too much", "GET", "/admin/api/outbox?limit=1001", http.StatusBadRequest},
+		{"an id that is none", "DELETE", "/admin/api/outbox/7", http.StatusBadRequest},
+		{"a mail", "DELETE", "/admin/api/outbox/" + messages[0].ID, http.StatusNoContent},
+		{"a mail that is gone", "DELETE", "/admin/api/outbox/" + messages[0].ID, http.StatusNotFound},
+		{"all", "DELETE", "/admin/api/outbox", http.StatusOK},
 	} {
-		var headers []string
-		if test.header != "" {
-			headers = append(headers, test.header)
-		}
-		if answer := s.Do(t, test.method, test.path, "", headers...); answer.Status != test.status {
+		if answer := s.Do(t, test.method, test.path, "", editor...); answer.Status != test.status {
 			t.Errorf("%s: %d %s, not %d", test.name, answer.Status, answer.Body, test.status)
 		}
 	}
 	if n := len(outboxOf(t, s)); n != 0 {
 		t.Errorf("%d mails are left", n)
+	}
+	var audited int
+	if err := s.Database.Pool.QueryRow(t.Context(), `select count(*) from basalt.administrator_audit where action in ('outbox.remove', 'outbox.clear')`).Scan(&audited); err != nil || audited != 2 {
+		t.Errorf("%d removals are in the audit log, %v", audited, err)
 	}
 }
 

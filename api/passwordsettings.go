@@ -52,8 +52,8 @@ func (s *PasswordSettings) passwordParameters() password.Parameters {
 	return password.Parameters{MemoryKiB: uint32(s.HashMemory >> 10), Passes: uint32(s.HashPasses), Lanes: uint8(s.HashLanes)}
 }
 
-// passwordPolicy is what is asked of passwords.
-func (s *PasswordSettings) passwordPolicy() password.Policy {
+// PasswordPolicy is what is asked of passwords.
+func (s *PasswordSettings) PasswordPolicy() password.Policy {
 	sets, _ := password.ParseRequired(s.PasswordCharacters) // checked when the settings were
 	return password.Policy{MinLength: s.PasswordMinLength, Required: sets}
 }

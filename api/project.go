@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"basalt/auth"
+	"basalt/auth/administrator"
 	"basalt/auth/outbox"
 	"basalt/auth/token"
 	"basalt/migrations"
@@ -30,6 +31,8 @@ type Project struct {
 	Verifier *auth.Verifier
 	Auth     *auth.Service
 	Outbox   *outbox.Outbox
+	// Administrators run the project from the dashboard.
+	Administrators *administrator.Service
 
 	identity identity
 }
@@ -177,6 +180,7 @@ func open(ctx context.Context, s *Settings, url, password, apiURL string, log ze
 	if err := p.Auth.CheckEncryptionKeys(ctx); err != nil {
 		log.Error().Err(err).Msg("second factors cannot be verified nor enrolled: give the key that secrets were encrypted under behind the current one in --encryption-key")
 	}
+	p.Administrators = administratorsOf(p, s, log)
 	p.Keyring.OnChange(func(keys auth.Keys) {
 		p.Verifier.Rotate(keys)
 		p.Auth.UseKeys(keys)

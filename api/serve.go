@@ -45,7 +45,11 @@ func Serve(ctx context.Context, s Settings, build Build, out io.Writer, logFile 
 	}
 	server.metrics.counter("basalt_log_lines_dropped_total", "Log lines dropped because their sink did not take them.",
 		func() float64 { return float64(logs.dropped.Load()) })
-	announce(out, log, &s, server.URL, server.project.Keys, build)
+	setup, err := server.project.Administrators.NewSetupLink(ctx)
+	if err != nil {
+		log.Error().Err(err).Msg("no set-up link for the dashboard: make an administrator by `basalt admin create`")
+	}
+	announce(out, log, &s, server.URL, server.project.Keys, setup, build)
 	return server.Wait()
 }
 
@@ -89,7 +93,7 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 	if err != nil {
 		return nil, err
 	}
-	password, err := prepare(ctx, url, postgres != nil, log)
+	password, err := prepare(ctx, url, s.overManaged(), log)
 	if err != nil {
 		return nil, err
 	}
@@ -158,14 +162,20 @@ func warn(s *Settings, log zerolog.Logger) {
 	for _, note := range UnknownVariables(os.Environ()) {
 		log.Warn().Msg(note)
 	}
+	if s.Passkeys || s.WebAuthnRPID != "" {
+		if strangers, _ := s.relyingParty().Strangers(s.SiteURL); len(strangers) > 0 {
+			log.Warn().Strs("origins", strangers).Str("domain", s.WebAuthnRPID).
+				Msg("browsers let these pages use passkeys only when https://<domain>/.well-known/webauthn names them (Related Origin Requests)")
+		}
+	}
 	if s.Limits == "off" {
 		log.Warn().Msg("rate limits are off: for tests only")
 	}
-	if s.DatabaseURL != "" && s.EncryptionKey == "" && s.JWTSecret == "" {
+	if !s.overManaged() && s.EncryptionKey == "" && s.JWTSecret == "" {
 		log.Warn().Msg("secrets at rest are encrypted under a key of the JWT secret, which is kept in the same database: set --encryption-key")
 	}
 	if !s.autoconfirm() && s.SMTPURL == "" && s.HookSendEmail == "" {
-		log.Warn().Msg("sign-ups wait for a confirmation by e-mail, but no mail is sent: set --smtp-url, read the mails by GET /admin/api/outbox with the service key, or set --autoconfirm=true")
+		log.Warn().Msg("sign-ups wait for a confirmation by e-mail, but no mail is sent: set --smtp-url, read the mails in the dashboard's outbox, or set --autoconfirm=true")
 	}
 	if host, _, _ := net.SplitHostPort(s.Listen); host != "localhost" && s.PublicURL == "" {
 		if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
@@ -231,18 +241,32 @@ func firstCatalog(ctx context.Context, catalogs *store.CatalogWatcher) error {
 	return nil
 }
 
-// announce prints what a person needs to begin: addresses and the public key. The service key stays out of
-// terminals and logs; `basalt keys` prints it.
-func announce(out io.Writer, log zerolog.Logger, s *Settings, apiURL string, keys *auth.Keys, build Build) {
+// announce prints what a person needs to begin: addresses, the public key, and, while the dashboard has no administrator,
+// the link that makes one, once. The service key stays out of terminals and logs; `basalt keys` prints it.
+func announce(out io.Writer, log zerolog.Logger, s *Settings, apiURL string, keys *auth.Keys, setup auth.Secret, build Build) {
+	link := ""
+	if setup != "" {
+		link = apiURL + "/admin/setup#token=" + setup.Reveal() // behind the #, browsers send it to nobody
+	}
 	if s.LogFormat == "json" {
-		log.Info().Str("api_url", apiURL).Str("dashboard_url", apiURL+"/admin/").Str("anon_key", keys.AnonKey).Msg("ready")
+		ready := log.Info().Str("api_url", apiURL).Str("dashboard_url", apiURL+"/admin/").Str("anon_key", keys.AnonKey)
+		if link != "" {
+			ready = ready.Str("setup_url", link)
+		}
+		ready.Msg("ready")
 		return
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nBasalt %s is ready.\n\n", build.Version)
 	fmt.Fprintf(&b, "  API URL      %s\n", apiURL)
-	fmt.Fprintf(&b, "  Status page  %s/admin/\n", apiURL)
+	fmt.Fprintf(&b, "  Dashboard    %s/admin/\n", apiURL)
+	if link != "" {
+		fmt.Fprintf(&b, "  Set it up    %s\n", link)
+	}
 	fmt.Fprintf(&b, "  Anon key     %s\n\n", keys.AnonKey)
+	if link != "" {
+		b.WriteString("The set-up link makes the dashboard's first administrator, once, within the hour.\n")
+	}
 	fmt.Fprintf(&b, "The service key, for servers only: %s keys%s\n\n", quoteArgument(os.Args[0]), keysArguments(s))
 	_, _ = io.WriteString(out, b.String()) // nobody may be reading
 }

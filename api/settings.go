@@ -226,7 +226,7 @@ func (s *Settings) URL(address string) string {
 // RunningURL is the address of the server that these settings point at: the one that runs over the managed data
 // folder has written its own there.
 func (s *Settings) RunningURL() string {
-	if s.DatabaseURL == "" && s.PublicURL == "" {
+	if s.overManaged() && s.PublicURL == "" {
 		if text, err := os.ReadFile(filepath.Join(s.Data, urlFile)); err == nil {
 			return strings.TrimSpace(string(text))
 		}

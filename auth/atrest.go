@@ -21,6 +21,7 @@ func SealedColumns() []seal.Column {
 		{Table: "auth.flow_state", Column: "provider_refresh_token", Row: "id::text"},
 		{Table: "auth.custom_oauth_providers", Column: "client_secret", Row: "id::text"},
 		{Table: "basalt.signing_keys", Column: "private_key", Row: "id"},
+		{Table: "basalt.administrators", Column: "totp_secret", Row: "id::text"},
 		{Table: "basalt.outbox", Column: "body", Row: "id::text || ' ' || channel"},
 	}
 }

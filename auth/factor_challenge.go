@@ -59,7 +59,7 @@ func (s *Service) challengeFactor(ctx context.Context, caller Caller, p *Princip
 	}
 	l := &lookup{principal: p}
 	batch := &pgx.Batch{}
-	verdict := s.count(batch, caller, limit.Hit{Rule: factorRule(), Of: caller.network()})
+	verdict := s.count(batch, caller, limit.Hit{Rule: factorRule(), Of: caller.Network()})
 	s.lookups.ask(batch, p).QueryRow(l.scan)
 	if err := l.refusal(s.send(ctx, batch)); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func writeChallenge(ctx context.Context, db executor, caller Caller, user uuid.U
 
 // factorAddress is where a challenge must be answered from. Callers whose address is not known are all at the same one.
 func (c Caller) factorAddress() netip.Addr {
-	if addr := c.ip(); addr != nil {
+	if addr := c.Addr(); addr != nil {
 		return *addr
 	}
 	return netip.IPv4Unspecified()

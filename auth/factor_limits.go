@@ -42,14 +42,14 @@ type factorTries struct{ verdict *limit.Verdict }
 // countCode counts a try of a code for one of an account's factors.
 func (s *Service) countCode(batch *pgx.Batch, caller Caller, user, id uuid.UUID) factorTries {
 	hits := append(factorHits(caller, user, id),
-		limit.Hit{Rule: factorRule(), Of: caller.network()},
+		limit.Hit{Rule: factorRule(), Of: caller.Network()},
 		limit.Hit{Rule: factorSiegeRule(), Of: user.String() + " " + id.String()})
 	return factorTries{s.count(batch, caller, hits...)}
 }
 
 // factorHits are the tries of one network at a factor.
 func factorHits(caller Caller, user, id uuid.UUID) []limit.Hit {
-	of := caller.network() + " " + user.String() + " " + id.String()
+	of := caller.Network() + " " + user.String() + " " + id.String()
 	return []limit.Hit{{Rule: factorCodeRule(), Of: of}, {Rule: factorDayRule(), Of: of}}
 }
 

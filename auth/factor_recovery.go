@@ -281,7 +281,7 @@ func (s *Service) readCodes(ctx context.Context, caller Caller, p *Principal) (*
 	l := &lookup{principal: p}
 	var kept []keptCode
 	batch := &pgx.Batch{}
-	hits := append(factorHits(caller, p.UserID, uuid.Nil), limit.Hit{Rule: factorRule(), Of: caller.network()})
+	hits := append(factorHits(caller, p.UserID, uuid.Nil), limit.Hit{Rule: factorRule(), Of: caller.Network()})
 	verdict := s.count(batch, caller, hits...)
 	s.lookups.ask(batch, p).QueryRow(l.scan)
 	batch.Queue(unusedCodes, p.UserID).Query(func(rows pgx.Rows) error {

@@ -135,9 +135,9 @@ func (s *Service) askKey(ctx context.Context, u *User, f Factor) (challenge *Key
 	} else {
 		all := newKeyHolder(u, nil)
 		for _, key := range keys {
-			all.credentials = append(all.credentials, key)
+			all.Credentials = append(all.Credentials, key)
 		}
-		options, data, err = w.BeginRegistration(all, webauthn.WithExclusions(all.descriptors()))
+		options, data, err = w.BeginRegistration(all, webauthn.WithExclusions(all.Descriptors()))
 	}
 	if err != nil {
 		return nil, nil, unexpected("Failed to generate WebAuthn options", err)

@@ -194,7 +194,7 @@ func (s *Service) exchangeCode(ctx context.Context, caller Caller, code, verifie
 	if code == "" || verifier == "" {
 		return nil, uuid.Nil, refuse(CodeValidationFailed, "invalid request: both auth code and code verifier should be non-empty")
 	}
-	refusal, err := s.admit(ctx, caller, limit.Hit{Rule: exchangeRule(), Of: caller.network()})
+	refusal, err := s.admit(ctx, caller, limit.Hit{Rule: exchangeRule(), Of: caller.Network()})
 	switch {
 	case err != nil:
 		return nil, uuid.Nil, err

@@ -59,7 +59,7 @@ func (s *Service) call(ctx context.Context, db limit.Sender, h *hook.Hook, input
 
 // origin is the caller's address in text; empty when it is unknown.
 func (c Caller) origin() string {
-	if ip := c.ip(); ip != nil {
+	if ip := c.Addr(); ip != nil {
 		return ip.String()
 	}
 	return ""

@@ -40,7 +40,7 @@ func (s *Service) signInWithIDToken(ctx context.Context, caller Caller, in IDTok
 	if err != nil {
 		return nil, linkTo, err
 	}
-	if refusal, err := s.admit(ctx, caller, limit.Hit{Rule: exchangeRule(), Of: caller.network()}); err != nil {
+	if refusal, err := s.admit(ctx, caller, limit.Hit{Rule: exchangeRule(), Of: caller.Network()}); err != nil {
 		return nil, linkTo, err
 	} else if refusal != nil {
 		return nil, linkTo, tooOften(refusal)
@@ -57,7 +57,7 @@ func (s *Service) signInWithIDToken(ctx context.Context, caller Caller, in IDTok
 	}
 	granted.AccessToken = "" // the client has it
 	out := &CameBack{}
-	user, err := s.settle(ctx, caller, p, granted, settlement{linkTo: linkTo, out: out})
+	user, err := s.settle(ctx, caller, p, granted, settlement{linkTo: linkTo, linker: in.LinkTo, out: out})
 	return out.Session, user, err
 }
 

@@ -84,7 +84,7 @@ func (s *Service) BeginAuthorization(ctx context.Context, caller Caller, in Auth
 }
 
 func (s *Service) beginAuthorization(ctx context.Context, caller Caller, in AuthorizationRequest) (string, error) {
-	refusal, err := s.admit(ctx, caller, limit.Hit{Rule: authorizationRule(), Of: caller.network()})
+	refusal, err := s.admit(ctx, caller, limit.Hit{Rule: authorizationRule(), Of: caller.Network()})
 	switch {
 	case err != nil:
 		return "", err

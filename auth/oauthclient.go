@@ -207,7 +207,7 @@ func (s *Service) RegisterOAuthClient(ctx context.Context, caller Caller, in Cli
 
 func (s *Service) registerClient(ctx context.Context, caller Caller, in ClientChange, dynamic bool) (*OAuthClient, Secret, error) {
 	if dynamic {
-		refusal, err := s.admit(ctx, caller, limit.Hit{Rule: registrationRule(), Of: caller.network()})
+		refusal, err := s.admit(ctx, caller, limit.Hit{Rule: registrationRule(), Of: caller.Network()})
 		switch {
 		case err != nil:
 			return nil, "", err

@@ -110,7 +110,7 @@ func (s *Service) exchangeAuthorization(ctx context.Context, caller Caller, clie
 	if !isText(in.RedirectURI + in.Resource) {
 		return nil, uuid.Nil, oauthRefusal(OAuthInvalidRequest, "a parameter has a NUL, or is not UTF-8")
 	}
-	refusal, err := s.admit(ctx, caller, limit.Hit{Rule: exchangeRule(), Of: caller.network()})
+	refusal, err := s.admit(ctx, caller, limit.Hit{Rule: exchangeRule(), Of: caller.Network()})
 	switch {
 	case err != nil:
 		return nil, uuid.Nil, err

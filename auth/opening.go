@@ -94,7 +94,7 @@ authenticated as (
 
 // parameters are those of openSession.
 func (o opening) parameters(caller Caller) []any {
-	return []any{o.id, o.at, caller.agent(), caller.ip(), storedToken(o.refresh), o.method}
+	return []any{o.id, o.at, caller.Agent(), caller.Addr(), storedToken(o.refresh), o.method}
 }
 
 // session signs the tokens of a session that has been written.

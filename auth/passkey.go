@@ -76,8 +76,9 @@ func scanPasskey(row pgx.CollectableRow) (Passkey, error) {
 	return p, err
 }
 
-// scanCredential reads credentialColumns.
-func scanCredential(row pgx.CollectableRow) (webauthn.Credential, error) {
+// ScanCredential reads the columns of a key pair: credential_id, public_key, attestation_type, aaguid, sign_count,
+// transports, backup_eligible, backed_up.
+func ScanCredential(row pgx.CollectableRow) (webauthn.Credential, error) {
 	var c webauthn.Credential
 	var aaguid *uuid.UUID
 	var count int64
@@ -93,9 +94,9 @@ func scanCredential(row pgx.CollectableRow) (webauthn.Credential, error) {
 	return c, json.Unmarshal(transports, &c.Transport)
 }
 
-// passkeySelection asks for key pairs that their authenticator finds by itself and that it opens for its user alone: a
+// PasskeySelection asks for key pairs that their authenticator finds by itself and that it opens for its user alone: a
 // passkey replaces name and password (WebAuthn §5.4.4).
-func passkeySelection() protocol.AuthenticatorSelection {
+func PasskeySelection() protocol.AuthenticatorSelection {
 	return protocol.AuthenticatorSelection{
 		ResidentKey:        protocol.ResidentKeyRequirementRequired,
 		RequireResidentKey: protocol.ResidentKeyRequired(),

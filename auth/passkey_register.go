@@ -46,15 +46,15 @@ type registrant struct {
 }
 
 // queue adds to a batch what is to be known of the account behind a token.
-func (r *registrant) queue(batch *pgx.Batch, p *Principal) {
+func (r *registrant) queue(batch *pgx.Batch, ls *lookups, p *Principal) {
 	r.lookup = &lookup{principal: p}
-	batch.Queue(userOfToken, p.UserID, p.SessionID).QueryRow(func(row pgx.Row) error {
+	ls.ask(batch, p).QueryRow(func(row pgx.Row) error {
 		r.err = r.scan(row)
 		return nil
 	})
 	batch.Queue(credentialsOfUser, p.UserID).Query(func(rows pgx.Rows) error {
 		var err error
-		r.credentials, err = pgx.CollectRows(rows, scanCredential)
+		r.credentials, err = pgx.CollectRows(rows, ScanCredential)
 		return err
 	})
 }
@@ -94,7 +94,7 @@ func (s *Service) BeginPasskeyRegistration(ctx context.Context, caller Caller, p
 	r := &registrant{}
 	batch := &pgx.Batch{}
 	verdict := s.count(batch, caller, limit.Hit{Rule: passkeyRule(), Of: p.UserID.String()})
-	r.queue(batch, p)
+	r.queue(batch, s.lookups, p)
 	if err := s.send(ctx, batch); err != nil {
 		return nil, err
 	}
@@ -104,12 +104,12 @@ func (s *Service) BeginPasskeyRegistration(ctx context.Context, caller Caller, p
 	if refusal := verdict.Refused(); refusal != nil {
 		return nil, tooOften(refusal)
 	}
-	w, err := s.ceremonies(passkeySelection())
+	w, err := s.ceremonies(PasskeySelection())
 	if err != nil {
 		return nil, err
 	}
 	holder := newKeyHolder(r.user, r.credentials)
-	creation, data, err := w.BeginRegistration(holder, webauthn.WithExclusions(holder.descriptors()))
+	creation, data, err := w.BeginRegistration(holder, webauthn.WithExclusions(holder.Descriptors()))
 	if err != nil {
 		return nil, unexpected("Failed to generate WebAuthn registration options", err)
 	}
@@ -141,7 +141,7 @@ func (s *Service) finishPasskeyRegistration(ctx context.Context, caller Caller, 
 	}
 	r := &registrant{}
 	batch := &pgx.Batch{}
-	r.queue(batch, p)
+	r.queue(batch, s.lookups, p)
 	kept := queueConsume(batch, challenge, challengeRegistration, &p.UserID)
 	if err := s.send(ctx, batch); err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (s *Service) finishPasskeyRegistration(ctx context.Context, caller Caller, 
 	if kept.refusal != nil {
 		return nil, kept.refusal
 	}
-	w, err := s.ceremonies(passkeySelection())
+	w, err := s.ceremonies(PasskeySelection())
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (s *Service) savePasskey(ctx context.Context, p *Principal, c *webauthn.Cre
 	written := false
 	batch := &pgx.Batch{}
 	batch.Queue(lockUser, p.UserID)
-	r.queue(batch, p)
+	r.queue(batch, s.lookups, p)
 	batch.Queue(insertPasskey, key.ID, p.UserID, c.ID, c.PublicKey, c.AttestationType, aaguid, int64(c.Authenticator.SignCount),
 		transports, c.Flags.BackupEligible, c.Flags.BackupState, key.FriendlyName, key.CreatedAt, s.maxPasskeys(), p.SessionID).
 		Exec(func(tag pgconn.CommandTag) error {

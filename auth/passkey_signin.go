@@ -51,14 +51,14 @@ func (s *Service) BeginPasskeySignIn(ctx context.Context, caller Caller) (*Passk
 	if refusal := s.passkeysAllowed(); refusal != nil {
 		return nil, refusal
 	}
-	refusal, err := s.admit(ctx, caller, limit.Hit{Rule: passkeyRule(), Of: caller.network()})
+	refusal, err := s.admit(ctx, caller, limit.Hit{Rule: passkeyRule(), Of: caller.Network()})
 	switch {
 	case err != nil:
 		return nil, err
 	case refusal != nil:
 		return nil, tooOften(refusal)
 	}
-	w, err := s.ceremonies(passkeySelection())
+	w, err := s.ceremonies(PasskeySelection())
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (s *Service) finishPasskeySignIn(ctx context.Context, caller Caller, challe
 	case kept.refusal != nil:
 		return nil, uuid.Nil, kept.refusal
 	}
-	w, err := s.ceremonies(passkeySelection())
+	w, err := s.ceremonies(PasskeySelection())
 	if err != nil {
 		return nil, uuid.Nil, err
 	}

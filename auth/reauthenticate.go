@@ -50,7 +50,7 @@ func (s *Service) reauthenticate(ctx context.Context, caller Caller, p *Principa
 	}
 	batch := &pgx.Batch{}
 	interval := s.intervalHit(tokenReauthentication, address)
-	verdict := s.count(batch, caller, limit.Hit{Rule: askRule(), Of: caller.network()}, interval)
+	verdict := s.count(batch, caller, limit.Hit{Rule: askRule(), Of: caller.Network()}, interval)
 	if batch.Len() > 0 {
 		if err := s.send(ctx, batch); err != nil {
 			return err

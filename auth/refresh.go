@@ -92,8 +92,22 @@ where s.id = used.id`
 
 	// A session that ends stays, with all its tokens used, as the record of its end. The row
 	// of the session is what decides: a refresh that is under way waits for it, and the
-	// second statement sees what that refresh wrote.
+	// second statement sees what that refresh wrote. The linkings and codes that it may have begun end with it, as in endLinkings.
 	endSession = `
+with linkings as (
+    delete from auth.flow_state f
+    using auth.sessions s
+    where s.id = $1
+    and f.user_id = s.user_id
+    and f.linking_target_id is not null
+),
+codes as (
+    delete from auth.oauth_authorizations a
+    using auth.sessions s
+    where s.id = $1
+    and a.user_id = s.user_id
+    and a.status = 'approved'
+)
 update auth.sessions
 set not_after = least(not_after, clock_timestamp()),
     updated_at = clock_timestamp()
@@ -140,7 +154,7 @@ func (s *Service) refresh(ctx context.Context, caller Caller, refresh Secret, cl
 	if refresh == "" {
 		return nil, uuid.Nil, refuse(CodeValidationFailed, "refresh_token required")
 	}
-	hits := []limit.Hit{{Rule: refreshRule(), Of: caller.network()}}
+	hits := []limit.Hit{{Rule: refreshRule(), Of: caller.Network()}}
 	for range rotateAttempts {
 		p, err := s.present(ctx, caller, refresh, hits...)
 		if err != nil {
@@ -172,7 +186,7 @@ func (s *Service) refresh(ctx context.Context, caller Caller, refresh Secret, cl
 		if err != nil {
 			return nil, id, err
 		}
-		tag, err := s.pool.Exec(ctx, rotate, p.sessionID, p.stored, storedToken(next), at, caller.agent(), caller.ip(), !s.options.Audit.Off)
+		tag, err := s.pool.Exec(ctx, rotate, p.sessionID, p.stored, storedToken(next), at, caller.Agent(), caller.Addr(), !s.options.Audit.Off)
 		if err != nil {
 			return nil, id, saveFailed("Database error granting user", err)
 		}

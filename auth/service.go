@@ -183,6 +183,9 @@ func (s *Service) PublicKeys() []token.PublicJWK { return s.signing.Load().Publi
 // Gate is where password hashes wait for their turn.
 func (s *Service) Gate() *password.Gate { return s.gate }
 
+// Vault seals secrets at rest.
+func (s *Service) Vault() *seal.Vault { return s.vault }
+
 // Settings are what clients may know about how accounts are set up.
 type Settings struct {
 	DisableSignup bool
@@ -221,8 +224,8 @@ type Caller struct {
 	Trusted bool
 }
 
-// ip is the caller's address for a column of type inet; NULL when it is unknown.
-func (c Caller) ip() *netip.Addr {
+// Addr is the caller's address for a column of type inet; NULL when it is unknown.
+func (c Caller) Addr() *netip.Addr {
 	if !c.IP.IsValid() {
 		return nil
 	}
@@ -230,24 +233,37 @@ func (c Caller) ip() *netip.Addr {
 	return &addr
 }
 
-// network is what is counted as one caller. A customer of an IPv6 network owns all
-// addresses of a /64.
-func (c Caller) network() string {
-	if !c.IP.IsValid() {
-		return "unknown"
+// place is the network place of the caller for a column of type inet; NULL when it is unknown. A customer of an IPv6
+// network owns all addresses of a /64, and changes among them.
+func (c Caller) place() *netip.Prefix {
+	addr := c.Addr()
+	if addr == nil {
+		return nil
 	}
-	addr := c.IP.Unmap()
+	bits := addr.BitLen()
 	if addr.Is6() {
-		prefix, _ := addr.WithZone("").Prefix(64)
-		return prefix.String()
+		bits = 64
 	}
-	return addr.String()
+	prefix := netip.PrefixFrom(*addr, bits).Masked()
+	return &prefix
+}
+
+// Network is what is counted as one caller: their place.
+func (c Caller) Network() string {
+	place := c.place()
+	switch {
+	case place == nil:
+		return "unknown"
+	case place.IsSingleIP():
+		return place.Addr().String()
+	}
+	return place.String()
 }
 
 const maxUserAgent = 512
 
-// agent is the user agent in a form that a text column takes.
-func (c Caller) agent() string {
+// Agent is the user agent in a form that a text column takes.
+func (c Caller) Agent() string {
 	text := strings.ReplaceAll(strings.ToValidUTF8(c.UserAgent, ""), "\x00", "")
 	if len(text) > maxUserAgent {
 		text = strings.ToValidUTF8(text[:maxUserAgent], "")

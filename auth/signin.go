@@ -36,7 +36,7 @@ select` + userColumns + `,
         select
         from auth.sessions s
         where s.user_id = u.id
-        and s.ip = $2
+        and s.ip <<= $2
     )
 from auth.users u`
 
@@ -161,7 +161,7 @@ func notConfirmed(address string) *Error {
 }
 
 func guessHit(caller Caller, email string) limit.Hit {
-	return limit.Hit{Rule: guessRule(), Of: caller.network() + " " + email}
+	return limit.Hit{Rule: guessRule(), Of: caller.Network() + " " + email}
 }
 
 // lookUp counts the attempt and finds the account in one flight; nil is nobody. The counts
@@ -173,7 +173,7 @@ func (s *Service) lookUp(ctx context.Context, caller Caller, email string) (*Use
 	batch := &pgx.Batch{}
 	s.decoys.queue(batch)
 	verdict := s.count(batch, caller,
-		limit.Hit{Rule: signInRule(), Of: caller.network()},
+		limit.Hit{Rule: signInRule(), Of: caller.Network()},
 		guessHit(caller, email),
 		limit.Hit{Rule: siegeRule(), Of: email},
 	)
@@ -181,7 +181,7 @@ func (s *Service) lookUp(ctx context.Context, caller Caller, email string) (*Use
 	if email != "" && isPhone(email) {
 		statement = userToSignInByPhone
 	}
-	batch.Queue(statement, email, caller.ip()).QueryRow(func(found pgx.Row) error {
+	batch.Queue(statement, email, caller.place()).QueryRow(func(found pgx.Row) error {
 		err := found.Scan(reader(func(r *row) { user, known = r.user(), r.flag() }))
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil

@@ -101,7 +101,7 @@ func (s *Service) BeginSSO(ctx context.Context, caller Caller, in SSOSignIn) (st
 func (s *Service) connectionFor(ctx context.Context, caller Caller, id uuid.UUID, domain string) (*connection, error) {
 	var c *connection
 	batch := &pgx.Batch{}
-	verdict := s.count(batch, caller, limit.Hit{Rule: ssoRule(), Of: caller.network()})
+	verdict := s.count(batch, caller, limit.Hit{Rule: ssoRule(), Of: caller.Network()})
 	found := func(row pgx.Row) error {
 		var err error
 		if c, err = scanConnection(row); errors.Is(err, pgx.ErrNoRows) {

@@ -92,7 +92,7 @@ func (s *Service) finishSSO(ctx context.Context, caller Caller, in SSOAnswer) (*
 	if refusal := s.ssoAllowed(); refusal != nil {
 		return nil, uuid.Nil, refusal
 	}
-	switch refusal, err := s.admit(ctx, caller, limit.Hit{Rule: assertionRule(), Of: caller.network()}); {
+	switch refusal, err := s.admit(ctx, caller, limit.Hit{Rule: assertionRule(), Of: caller.Network()}); {
 	case err != nil:
 		return nil, uuid.Nil, err
 	case refusal != nil:

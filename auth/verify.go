@@ -128,7 +128,7 @@ func (s *Service) readVerify(caller Caller, in Verify) (p proof, kinds []tokenKi
 
 func otpHits(caller Caller, of string) []limit.Hit {
 	return []limit.Hit{
-		{Rule: codeRule(), Of: caller.network() + " " + of},
+		{Rule: codeRule(), Of: caller.Network() + " " + of},
 		{Rule: codeSiegeRule(), Of: of},
 	}
 }
@@ -163,7 +163,7 @@ const inNetwork = `
 select exists (
     select
     from auth.sessions s
-    where s.ip = $2
+    where s.ip <<= $2
     and s.user_id in (
         select id
         from auth.users
@@ -180,9 +180,9 @@ select exists (
 func (s *Service) admitVerify(ctx context.Context, caller Caller, g guessing) error {
 	var known bool
 	batch := &pgx.Batch{}
-	verdict := s.count(batch, caller, append(g.hits, limit.Hit{Rule: verifyRule(), Of: caller.network()})...)
+	verdict := s.count(batch, caller, append(g.hits, limit.Hit{Rule: verifyRule(), Of: caller.Network()})...)
 	if g.address != "" {
-		batch.Queue(inNetwork, g.address, caller.ip()).QueryRow(func(found pgx.Row) error { return found.Scan(&known) })
+		batch.Queue(inNetwork, g.address, caller.place()).QueryRow(func(found pgx.Row) error { return found.Scan(&known) })
 	}
 	if batch.Len() == 0 {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/go-webauthn/webauthn/protocol"
@@ -41,6 +42,20 @@ func (r RelyingParty) Check(siteURL string) error {
 	return err
 }
 
+// Strangers are the pages that may ask for key pairs and are of another domain than these are bound to. Browsers refuse
+// them, unless a document of that domain names them (WebAuthn §5.11, Related Origin Requests).
+func (r RelyingParty) Strangers(siteURL string) (strangers []string, all bool) {
+	c := r.config(siteURL)
+	for _, origin := range c.RPOrigins {
+		u, err := url.Parse(origin)
+		web := err == nil && (u.Scheme == "https" || u.Scheme == "http")
+		if web && u.Hostname() != c.RPID && !strings.HasSuffix(u.Hostname(), "."+c.RPID) {
+			strangers = append(strangers, origin)
+		}
+	}
+	return strangers, len(strangers) == len(c.RPOrigins)
+}
+
 func (r RelyingParty) config(siteURL string) *webauthn.Config {
 	if site, err := url.Parse(siteURL); err == nil {
 		if r.ID == "" {
@@ -65,12 +80,16 @@ func (r RelyingParty) config(siteURL string) *webauthn.Config {
 	}
 }
 
-// ceremonies gives what checks the answers of authenticators. What an authenticator must be able to do depends on what
-// its key pair is for.
-func (s *Service) ceremonies(selection protocol.AuthenticatorSelection) (*webauthn.WebAuthn, error) {
-	config := s.options.RelyingParty.config(s.options.SiteURL)
+// Ceremonies gives what checks the answers of authenticators. What an authenticator must be able to do depends on what
+// its key pair is for. The site URL fills in what is empty.
+func (r RelyingParty) Ceremonies(siteURL string, selection protocol.AuthenticatorSelection) (*webauthn.WebAuthn, error) {
+	config := r.config(siteURL)
 	config.AuthenticatorSelection = selection
-	w, err := webauthn.New(config)
+	return webauthn.New(config)
+}
+
+func (s *Service) ceremonies(selection protocol.AuthenticatorSelection) (*webauthn.WebAuthn, error) {
+	w, err := s.options.RelyingParty.Ceremonies(s.options.SiteURL, selection)
 	if err != nil {
 		s.log.Warn().Err(err).Msg("WebAuthn does not work: it needs a domain, as the host of --site-url or as --webauthn-rp-id")
 		return nil, unprocessable(CodeFeatureDisabled, "WebAuthn is not set up on this server: it needs a domain")
@@ -78,34 +97,35 @@ func (s *Service) ceremonies(selection protocol.AuthenticatorSelection) (*webaut
 	return w, nil
 }
 
-// keyHolder is an account as WebAuthn knows it.
-type keyHolder struct {
-	id          uuid.UUID
-	name        string
-	credentials []webauthn.Credential
+// KeyHolder is an account as WebAuthn knows it.
+type KeyHolder struct {
+	ID uuid.UUID
+	// Name is what authenticators show beside the key pair.
+	Name        string
+	Credentials []webauthn.Credential
 }
 
-func newKeyHolder(u *User, credentials []webauthn.Credential) keyHolder {
-	h := keyHolder{id: u.ID, name: u.Email, credentials: credentials}
-	if h.name == "" {
-		h.name = u.Phone
+func newKeyHolder(u *User, credentials []webauthn.Credential) KeyHolder {
+	h := KeyHolder{ID: u.ID, Name: u.Email, Credentials: credentials}
+	if h.Name == "" {
+		h.Name = u.Phone
 	}
-	if h.name == "" {
-		h.name = u.ID.String()
+	if h.Name == "" {
+		h.Name = u.ID.String()
 	}
 	return h
 }
 
 // WebAuthnID is the user handle: the account's id as text, as in key pairs that Supabase's server has made.
-func (h keyHolder) WebAuthnID() []byte                         { return []byte(h.id.String()) }
-func (h keyHolder) WebAuthnName() string                       { return h.name }
-func (h keyHolder) WebAuthnDisplayName() string                { return h.name }
-func (h keyHolder) WebAuthnCredentials() []webauthn.Credential { return h.credentials }
+func (h KeyHolder) WebAuthnID() []byte                         { return []byte(h.ID.String()) }
+func (h KeyHolder) WebAuthnName() string                       { return h.Name }
+func (h KeyHolder) WebAuthnDisplayName() string                { return h.Name }
+func (h KeyHolder) WebAuthnCredentials() []webauthn.Credential { return h.Credentials }
 
-// descriptors name the key pairs that an account has.
-func (h keyHolder) descriptors() []protocol.CredentialDescriptor {
-	all := make([]protocol.CredentialDescriptor, len(h.credentials))
-	for i, c := range h.credentials {
+// Descriptors name the key pairs that an account has.
+func (h KeyHolder) Descriptors() []protocol.CredentialDescriptor {
+	all := make([]protocol.CredentialDescriptor, len(h.Credentials))
+	for i, c := range h.Credentials {
 		all[i] = c.Descriptor()
 	}
 	return all

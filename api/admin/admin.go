@@ -1,63 +1,80 @@
-// Package admin is what an administrator's tools ask of a server, and no app may.
+// Package admin is what the dashboard asks of a server, and no app may.
 package admin
 
 import (
 	"net/http"
+	"net/url"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/labstack/echo/v4"
+	"github.com/rs/zerolog"
 
-	"basalt/auth"
+	"basalt/auth/administrator"
 	"basalt/auth/outbox"
-	"basalt/auth/token"
 	"basalt/query/catalog"
 	"basalt/query/typescript"
 )
 
 // Options are what the routes work on.
 type Options struct {
-	// Identify says who a request comes from.
-	Identify func(*http.Request) (*auth.Principal, error)
+	// DB is the project's pool, as the owner of the system's schemas.
+	DB *pgxpool.Pool
+	// Administrators holds the rules of who may use the dashboard.
+	Administrators *administrator.Service
+	// Secure tells whether a request came over TLS, as far as that can be known.
+	Secure func(*http.Request) bool
+	// URL is where the API is reached from outside; Public tells that it was set, so that pages of that origin may ask
+	// although a proxy has changed the Host.
+	URL    *url.URL
+	Public bool
+	// SiteURL is where links in mails lead back to.
+	SiteURL string
+	// Version is of the server.
+	Version string
 	// Catalog gives the current catalog, nil while none was loaded yet.
 	Catalog func() *catalog.Catalog
 	// Outbox keeps the messages to people.
 	Outbox *outbox.Outbox
+	// Log takes failures of the server's own.
+	Log zerolog.Logger
+
+	origins *http.CrossOriginProtection
+	routes  []Route
 }
 
-// Register puts the routes on a group, which is the one for /admin/api.
-func Register(g *echo.Group, o Options) {
-	g.Use(o.requireService)
-	g.GET("/types.ts", o.types)
-	g.GET("/outbox", o.listOutbox)
-	g.DELETE("/outbox", o.clearOutbox)
-	g.DELETE("/outbox/:id", o.removeMessage)
-}
+// The least roles of routes.
+const (
+	viewer = administrator.Viewer
+	editor = administrator.Editor
+	owner  = administrator.Owner
+)
 
-// requireService lets only the service key in.
-func (o *Options) requireService(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		c.Response().Header().Set("Cache-Control", "no-store")
-		principal, err := o.Identify(c.Request())
-		if err != nil {
-			return echo.NewHTTPError(http.StatusUnauthorized, err.Error())
-		}
-		switch {
-		case principal.Foreign: // who may administer is not for another issuer to say
-			return echo.NewHTTPError(http.StatusUnauthorized, token.Foreign().Error())
-		case principal.Role == auth.RoleService:
-			return next(c)
-		case principal.Role == auth.RoleAnon && !principal.APIKeyOnly: // nobody has said who they are
-			c.Response().Header().Set("WWW-Authenticate", "Bearer")
-			return echo.NewHTTPError(http.StatusUnauthorized, "this needs the service key")
-		}
-		return echo.NewHTTPError(http.StatusForbidden, "this needs the service key")
-	}
+// Register puts the routes on a group, which is the one for /admin/api, and tells what they are.
+func Register(g *echo.Group, o Options) []Route {
+	o.prepare()
+	o.sessions(g)
+	o.setups(g)
+	o.totps(g)
+	o.passkeys(g)
+	o.administrators(g)
+	o.open(g, "POST", "/join", o.join)
+	o.brief(g, "GET", "/audit", owner, o.listAudit)
+
+	o.brief(g, "GET", "/types.ts", viewer, o.types)
+	o.brief(g, "GET", "/outbox", editor, o.listOutbox) // its links let their reader in as a user
+	o.brief(g, "DELETE", "/outbox", editor, o.clearOutbox)
+	o.brief(g, "DELETE", "/outbox/:id", editor, o.removeMessage)
+	g.RouteNotFound("/*", o.guard(viewer, nil, func(c echo.Context) error {
+		return refuse(http.StatusNotFound, "not_found", "There is no such route")
+	}))
+	return o.routes
 }
 
 // types answers GET /types.ts: what `basalt types --lang ts` prints of the exposed schemas.
 func (o *Options) types(c echo.Context) error {
 	current := o.Catalog()
 	if current == nil {
-		return echo.NewHTTPError(http.StatusServiceUnavailable, "the database's schema has not been read yet")
+		return refuse(http.StatusServiceUnavailable, "catalog_missing", "The database's schema has not been read yet")
 	}
 	return c.Blob(http.StatusOK, "application/typescript; charset=utf-8", []byte(typescript.Generate(current)))
 }

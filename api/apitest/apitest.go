@@ -13,11 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/rs/zerolog"
 
 	"basalt/api"
 	"basalt/auth"
+	"basalt/auth/administrator"
+	"basalt/auth/password"
 	"basalt/auth/token"
 	"basalt/store/storetest"
 )
@@ -220,6 +223,27 @@ func (s *Server) SignUp(t testing.TB, email string) (header, id string) {
 	answer.JSON(t, &session)
 	return "Authorization: Bearer " + session.AccessToken, session.User.ID
 }
+
+// Administrator makes an administrator of the dashboard and signs them in. It gives the headers that make Do act as
+// them: the cookie, and the one that changes need.
+func (s *Server) Administrator(t testing.TB, role administrator.Role) (headers []string) {
+	t.Helper()
+	const secret = "correct horse battery"
+	email := fmt.Sprintf("%s-%s@example.com", role, uuid.NewString())
+	rules := administrator.New(s.Database.Pool, administrator.Options{Passwords: password.Parameters{MemoryKiB: 64, Passes: 1, Lanes: 1}})
+	if _, err := rules.Create(t.Context(), administrator.Shell(), email, role, secret); err != nil {
+		t.Fatalf("make an administrator: %v", err)
+	}
+	answer := s.Do(t, "POST", "/admin/api/session", fmt.Sprintf(`{"email":%q,"password":%q}`, email, secret), Dashboard)
+	if answer.Status != http.StatusOK {
+		t.Fatalf("sign in as %s: %d %s", role, answer.Status, answer.Body)
+	}
+	cookie, _, _ := strings.Cut(answer.Header.Get("Set-Cookie"), ";")
+	return []string{"Cookie: " + cookie, Dashboard}
+}
+
+// Dashboard is the header that changes through the dashboard's API need.
+const Dashboard = "X-Basalt-Dashboard: 1"
 
 // Until waits for a condition, at most a minute.
 func Until(t testing.TB, what string, condition func() bool) {

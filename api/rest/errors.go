@@ -214,7 +214,7 @@ func databaseError(database *pgconn.PgError, anonymous bool) *Error {
 		return raisedAnswer(database)
 	}
 	e := &Error{
-		Status: sqlStatus(database, anonymous), Code: database.Code, Message: database.Message,
+		Status: SQLStatus(database, anonymous), Code: database.Code, Message: database.Message,
 		Details: text(database.Detail), Hint: text(database.Hint),
 	}
 	switch {
@@ -228,7 +228,8 @@ func databaseError(database *pgconn.PgError, anonymous bool) *Error {
 	return e
 }
 
-func sqlStatus(e *pgconn.PgError, anonymous bool) int {
+// SQLStatus is the HTTP status of what PostgreSQL has refused (PostgREST, "HTTP status codes").
+func SQLStatus(e *pgconn.PgError, anonymous bool) int {
 	code := e.Code
 	if len(code) != 5 {
 		return http.StatusInternalServerError

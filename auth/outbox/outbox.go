@@ -60,6 +60,8 @@ type Outbox struct {
 	log     zerolog.Logger
 	mails   *lane
 	texts   *lane
+	counts  counts
+	waiting waiting
 }
 
 var _ auth.Outbound = (*Outbox)(nil)
@@ -167,13 +169,14 @@ func (l *lane) queue(batch *pgx.Batch, m *Message, life time.Duration, state str
 	}
 	if l.deliverer == nil {
 		batch.Queue(holdMessage, m.ID, m.Channel, m.Kind, owner, body, m.ExpiresAt, mostKept).Exec(func(pgconn.CommandTag) error {
-			l.box.line(l.box.log.Info(), m).Msg("a message waits in the outbox, as there is no way to send it: read it by GET /admin/api/outbox with the service key")
+			l.box.line(l.box.log.Info(), m).Msg("a message waits in the outbox, as there is no way to send it: the dashboard shows it")
 			return nil
 		})
 		return nil
 	}
 	l.room(batch, state)
 	batch.Queue(queueMessage, m.ID, m.Channel, m.Kind, owner, body, m.ExpiresAt).Exec(func(pgconn.CommandTag) error {
+		l.box.counts.queued.Add(1)
 		l.awaken()
 		return nil
 	})

@@ -1,0 +1,58 @@
+package admin
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+)
+
+// maxBody is the most bytes of a JSON body where a route does not say otherwise.
+const maxBody = 1 << 20
+
+// readJSON fills a value from the body, which must be one JSON object with no fields but the value's.
+func readJSON(c echo.Context, into any) error {
+	text, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return refuse(http.StatusRequestEntityTooLarge, "body_too_large", "The body is larger than 1 MiB")
+	case err != nil:
+		p := refuse(http.StatusBadRequest, "bad_json", "The body could not be read to its end")
+		p.cause = err
+		return p
+	case !utf8.Valid(text): // the reader would put one and the same character in the place of all that is none
+		return badJSON("it is not UTF-8")
+	case !bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{")):
+		return badJSON("it must be an object")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return badJSON(err.Error())
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return badJSON("there is more behind the object")
+	}
+	return nil
+}
+
+func badJSON(why string) *problem {
+	p := refuse(http.StatusBadRequest, "bad_json", "The body is not the JSON that is read here")
+	p.details = why
+	return p
+}
+
+// idOf reads the id in the path.
+func idOf(c echo.Context, what string) (uuid.UUID, error) {
+	id, err := uuid.Parse(c.Param("id"))
+	if err != nil {
+		return uuid.Nil, refuse(http.StatusBadRequest, "bad_id", "The id of "+what+" is a UUID")
+	}
+	return id, nil
+}

@@ -1,0 +1,63 @@
+package api
+
+import (
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"basalt/api/admin"
+	"basalt/auth/administrator"
+)
+
+// administratorsOf makes the rules of the dashboard's administrators. Their passwords wait at the accounts' gate.
+func administratorsOf(p *Project, s *Settings, log zerolog.Logger) *administrator.Service {
+	return administrator.New(p.DB.Pool(), administrator.Options{
+		Gate: p.Auth.Gate(), Passwords: s.passwordParameters(), Policy: s.PasswordPolicy(), Vault: p.Auth.Vault(),
+		LimitsOff: s.Limits == "off", Log: log,
+	})
+}
+
+// dashboard is what the dashboard's API works on.
+func (s *Server) dashboard() admin.Options {
+	address, err := url.Parse(s.URL)
+	if err != nil {
+		panic(err) // Check has refused such
+	}
+	return admin.Options{
+		DB:             s.project.DB.Pool(),
+		Administrators: s.project.Administrators,
+		Secure:         secure(s.settings.TrustedProxies, address),
+		URL:            address, Public: s.settings.PublicURL != "", SiteURL: s.settings.SiteURL, Version: s.build.Version,
+		Catalog: s.project.Catalogs.Current, Outbox: s.project.Outbox, Log: s.log,
+	}
+}
+
+// secure tells of a request whether it came over TLS: to us, to a trusted proxy that says so, or to the public address,
+// when that has TLS.
+func secure(trusted []string, public *url.URL) func(*http.Request) bool {
+	networks := make([]netip.Prefix, len(trusted))
+	for i, text := range trusted {
+		networks[i] = netip.MustParsePrefix(text) // Check has refused others
+	}
+	return func(r *http.Request) bool {
+		if r.TLS != nil || public.Scheme == "https" && strings.EqualFold(r.Host, public.Host) {
+			return true
+		}
+		if !strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
+			return false
+		}
+		peer, err := netip.ParseAddrPort(r.RemoteAddr)
+		if err != nil {
+			return false
+		}
+		for _, network := range networks {
+			if network.Contains(peer.Addr().Unmap()) {
+				return true
+			}
+		}
+		return false
+	}
+}
