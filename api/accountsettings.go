@@ -138,9 +138,8 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 	o := auth.Options{
 		Issuer: issuer, SiteURL: s.SiteURL, PlainChallenges: s.PKCEPlain, Autoconfirm: s.autoconfirm(), LimitsOff: s.Limits == "off", Log: log,
 		DisableSignup: s.DisableSignup, Anonymous: s.Anonymous,
-		PasswordPolicy: s.passwordPolicy(), Passwords: s.passwordParameters(), Gate: password.GateOptions{Slots: s.processors},
-		Hashes: s.hashes,
 		PasswordPolicy: s.PasswordPolicy(), Passwords: s.passwordParameters(), Gate: password.GateOptions{Slots: s.processors},
+		Hashes: s.hashes,
 	}
 	var err error
 

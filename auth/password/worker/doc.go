@@ -28,8 +28,10 @@
 //	sign-ins a second, while one reads                 41               26
 //	a sign-in alone (the bare hash: 17.0)         20.1 ms          19.1 ms
 //
-// Slices of 100 ms do most of it, niceness the rest. With niceness 19, or as SCHED_IDLE, sign-ins would starve while
-// others work. A worker of 30 hashes, two at once, had 45 MiB at most; without a collection after each it had 121.
+// A process of its own alone gains a half to two thirds of it, either long slices or niceness the rest: both are asked
+// for, as kernels before 6.12 know only the one. Niceness is kept low, for sign-ins shall have their share when others
+// are busy as well: as SCHED_IDLE, in a session of its own, three a second were left of them. In 30 hashes, two at once,
+// the process had 45 MiB at most; without a collection after each it had 121.
 //
 // There is one on Linux only. Elsewhere, and in tests and commands that do not ask for it, a nil Worker hashes in the
 // process that calls it.
