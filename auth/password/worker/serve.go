@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"syscall"
 
@@ -42,6 +43,7 @@ func Run() error {
 	if err := giveWay(); err != nil {
 		return fmt.Errorf("give way to other processes: %w", err)
 	}
+	debug.SetGCPercent(-1) // it is collected after each hash, and need not be in the middle of one as well
 	return serve(os.Stdin, os.Stdout)
 }
 

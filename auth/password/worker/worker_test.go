@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 
 var light = password.Parameters{MemoryKiB: 64, Passes: 1, Lanes: 1}
 
-func eventually(t *testing.T, what string, condition func() bool) {
+func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !condition(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -61,7 +61,7 @@ func eventually(t *testing.T, what string, condition func() bool) {
 }
 
 // start gives a worker with a process that is ready, and the process.
-func start(t *testing.T) (*Worker, int) {
+func start(t testing.TB) (*Worker, int) {
 	t.Helper()
 	w := New(zerolog.Nop())
 	t.Cleanup(w.Close)
@@ -69,7 +69,7 @@ func start(t *testing.T) (*Worker, int) {
 }
 
 // ready waits for the worker's process.
-func ready(t *testing.T, w *Worker) (pid int) {
+func ready(t testing.TB, w *Worker) (pid int) {
 	t.Helper()
 	eventually(t, "a process is ready", func() bool {
 		c := w.current()
