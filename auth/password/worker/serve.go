@@ -62,15 +62,15 @@ func serve(in io.Reader, out io.Writer) error {
 		if err != nil {
 			return err
 		}
+		turn.Lock() // not before the memory of the last hash is there again
 		go func() {
-			turn.Lock() // not before the memory of the last hash is there again
-			turn.Unlock()
 			a := q.answer()
 			turn.Lock()
 			defer turn.Unlock()
 			_ = answers.Encode(a) // who does not read has ended, and with it the questions
 			runtime.GC()
 		}()
+		turn.Unlock()
 	}
 }
 
