@@ -33,8 +33,8 @@
 // are busy as well: as SCHED_IDLE, in a session of its own, three a second were left of them. In 30 hashes, two at once,
 // the process had 45 MiB at most; without a collection after each it had 121.
 //
-// The process keeps 94 % of the rate of the bare hash on all processors (BenchmarkRate; 90 % when collections come in the
-// middle of hashes as well). A loop of reads takes what it needs before that, which is meant.
+// The process keeps 97 % and more of the rate of the bare hash on all processors (BenchmarkRate; 90 % when collections come
+// in the middle of hashes as well). A loop of reads takes what it needs before that, which is meant.
 //
 // There is one on Linux only. Elsewhere, and in tests and commands that do not ask for it, a nil Worker hashes in the
 // process that calls it.

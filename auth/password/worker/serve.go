@@ -62,20 +62,20 @@ func serve(in io.Reader, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		turn.Lock() // not before the memory of the last hash is there again
 		go func() {
-			a := q.answer()
+			turn.Lock()
+			a := answer{ID: q.ID} // begun when the memory of the last hash is there again
+			turn.Unlock()
+			a.find(q)
 			turn.Lock()
 			defer turn.Unlock()
 			_ = answers.Encode(a) // who does not read has ended, and with it the questions
 			runtime.GC()
 		}()
-		turn.Unlock()
 	}
 }
 
-func (q question) answer() answer {
-	a := answer{ID: q.ID}
+func (a *answer) find(q question) {
 	var err error
 	if q.Stored == "" {
 		a.Hash, err = q.Costs.Hash(q.Password)
@@ -83,5 +83,4 @@ func (q question) answer() answer {
 		a.Fits, err = password.Verify(q.Stored, q.Password)
 	}
 	a.Done = err == nil
-	return a
 }
