@@ -31,7 +31,7 @@
 // A process of its own alone gains a half to two thirds of it, either long slices or niceness the rest: both are asked
 // for, as kernels before 6.12 know only the one. Niceness is kept low, for sign-ins shall have their share when others
 // are busy as well: as SCHED_IDLE, in a session of its own, three a second were left of them. In 30 hashes, two at once,
-// the process had 45 MiB at most; without a collection after each it had 121.
+// the process had 45 MiB as a rule, and 140 at most; without a collection after each it always had more than 120.
 //
 // The process keeps 97 % and more of the rate of the bare hash on all processors (BenchmarkRate; 90 % when collections come
 // in the middle of hashes as well). A loop of reads takes what it needs before that, which is meant.

@@ -392,7 +392,9 @@ func TestTheMemoryOfTheProcessIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d MiB at most", kib>>10)
-	if most := (atOnce+2)*19456 + 40<<10; kib > most {
+	// As a rule it is little more than what runs at once takes. Small objects in the place of an earlier hash can make the
+	// next take another, some times; the thirty together would take 570 MiB.
+	if most := 8*19456 + 60<<10; kib > most {
 		t.Errorf("%d MiB are more than %d", kib>>10, most>>10)
 	}
 }
