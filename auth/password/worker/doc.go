@@ -18,20 +18,21 @@
 //
 // # What it gains
 //
-// On two processors shared with PostgreSQL, 500 callers who sign in and one who reads, medians of rounds taken in turn:
+// On two processors shared with PostgreSQL, 500 callers who sign in and one who reads, taken in turn; medians of five rounds
+// and, of another build of the process, of four:
 //
-//	                                 hashes in the server   in the process
-//	p95 of reads, without the flood               0.32 ms          0.33 ms
-//	p95 of reads, in the flood                    2.48 ms          0.30 ms
-//	p99 of reads, in the flood                     5.8 ms           1.2 ms
-//	sign-ins a second, nobody reading                  60               69
-//	sign-ins a second, while one reads                 41               26
-//	a sign-in alone (the bare hash: 17.0)         20.1 ms          19.1 ms
+//	                                     hashes in the server   in the process
+//	p95 of reads, without the flood        0.32 and 0.34 ms     0.33 and 0.36 ms
+//	p95 of reads, in the flood             2.5 and 2.4 ms       0.30 and 0.31 ms
+//	p99 of reads, in the flood             5.8 and 5.3 ms       1.2 and 0.7 ms
+//	sign-ins a second, nobody reading      60 and 57            69 and 61
+//	sign-ins a second, while one reads     41 and 45            26 and 14
+//	a sign-in alone (bare hash: 17.0 ms)   20.1 and 19.4 ms     19.1 and 19.4 ms
 //
 // A process of its own alone gains a half to two thirds of it, either long slices or niceness the rest: both are asked
 // for, as kernels before 6.12 know only the one. Niceness is kept low, for sign-ins shall have their share when others
 // are busy as well: as SCHED_IDLE, in a session of its own, three a second were left of them. In 30 hashes, two at once,
-// the process had 45 MiB as a rule, and 140 at most; without a collection after each it always had more than 120.
+// the process had 45 MiB as a rule, and 140 at most; without a collection after each it had 121.
 //
 // The process keeps 97 % and more of the rate of the bare hash on all processors (BenchmarkRate; 90 % when collections come
 // in the middle of hashes as well). A loop of reads takes what it needs before that, which is meant.
