@@ -20,6 +20,7 @@ import (
 
 	"basalt/api"
 	"basalt/auth"
+	"basalt/auth/password/worker"
 	"basalt/migrations"
 	"basalt/store/managed"
 )
@@ -40,6 +41,9 @@ const (
 type usageError struct{ error }
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == worker.Flag {
+		hashPasswords()
+	}
 	zerolog.MessageFieldName = "msg" // scripts look for "msg":"ready"
 	ctx, stop := context.WithCancel(context.Background())
 	// Both signals are caught: between giving the first back to its default and the second there would be a gap.
@@ -52,6 +56,15 @@ func main() {
 		os.Exit(exitFailed)
 	}()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// hashPasswords is all that the process does that `basalt serve` starts to hash passwords.
+func hashPasswords() {
+	if err := worker.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "basalt: hash passwords:", err)
+		os.Exit(exitFailed)
+	}
+	os.Exit(0)
 }
 
 func run(ctx context.Context, args []string, out, errs io.Writer) int {

@@ -139,6 +139,7 @@ func accountsOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*au
 		Issuer: issuer, SiteURL: s.SiteURL, PlainChallenges: s.PKCEPlain, Autoconfirm: s.autoconfirm(), LimitsOff: s.Limits == "off", Log: log,
 		DisableSignup: s.DisableSignup, Anonymous: s.Anonymous,
 		PasswordPolicy: s.PasswordPolicy(), Passwords: s.passwordParameters(), Gate: password.GateOptions{Slots: s.processors},
+		Hashes: s.hashes,
 	}
 	var err error
 

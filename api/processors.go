@@ -9,7 +9,8 @@ import (
 // tens of milliseconds; with one thread per processor and a hash on each, whatever else becomes ready waits for Go's
 // scheduler to interrupt one, which it does every ten milliseconds, several times in the course of a request. With
 // threads to spare the operating system shares the processors, in a fraction of that. As many hashes run at once as
-// there are processors, so that their rate is what it was.
+// there are processors, so that their rate is what it was. Most are in another process (see package worker), but not
+// everywhere and not always.
 //
 // A GOMAXPROCS in the environment is somebody's decision and stays.
 func shareProcessors(processors int) {

@@ -17,6 +17,7 @@ import (
 
 	"basalt/api/admin"
 	"basalt/auth"
+	"basalt/auth/password/worker"
 	"basalt/store"
 	"basalt/store/managed"
 )
@@ -33,6 +34,8 @@ func Serve(ctx context.Context, s Settings, build Build, out io.Writer, logFile 
 	shareProcessors(s.processors)
 	log, logs := newLogger(&s, logFile)
 	defer logs.Close()
+	s.hashes = worker.New(log)
+	defer s.hashes.Close()
 	server, err := Start(ctx, s, build, log, logFile)
 	if ctx.Err() != nil && err != nil {
 		log.Info().Err(err).Msg("stopped before the start was complete")

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"basalt/auth"
+	"basalt/auth/password/worker"
 	"basalt/auth/token"
 	"basalt/store/managed"
 )
@@ -86,6 +87,8 @@ type Settings struct {
 
 	// processors is how many there are, as Check has found them: Serve runs more threads than that.
 	processors int
+	// hashes is where passwords are hashed; nil is in this process.
+	hashes *worker.Worker
 }
 
 // mostConnections is PostgreSQL's own maximum of max_connections.

@@ -19,6 +19,7 @@ import (
 	"basalt/auth/limit"
 	"basalt/auth/outgoing"
 	"basalt/auth/password"
+	"basalt/auth/password/worker"
 	"basalt/auth/seal"
 	"basalt/auth/sso"
 	"basalt/auth/token"
@@ -47,6 +48,8 @@ type Options struct {
 	Passwords password.Parameters
 	// Gate bounds the hashing.
 	Gate password.GateOptions
+	// Hashes is where it is done; nil is in this process.
+	Hashes *worker.Worker
 	// TokenLife is how long an access token is good; 0 is an hour.
 	TokenLife time.Duration
 	// ReuseInterval is how long a used refresh token still gives its successor; 0 is ten seconds.
@@ -280,7 +283,7 @@ func (s *Service) send(ctx context.Context, batch *pgx.Batch) error {
 func (s *Service) hash(ctx context.Context, secret Secret) (string, error) {
 	var encoded string
 	var err error
-	if refusal := s.gated(ctx, func() { encoded, err = s.options.Passwords.Hash(secret.Reveal()) }); refusal != nil {
+	if refusal := s.gated(ctx, func() { encoded, err = s.options.Hashes.Hash(s.options.Passwords, secret.Reveal()) }); refusal != nil {
 		return "", refusal
 	}
 	if err != nil {
@@ -296,7 +299,7 @@ func (s *Service) matches(ctx context.Context, stored string, secret Secret) (bo
 	}
 	var ok bool
 	var err error
-	if refusal := s.gated(ctx, func() { ok, err = password.Verify(stored, secret.Reveal()) }); refusal != nil {
+	if refusal := s.gated(ctx, func() { ok, err = s.options.Hashes.Verify(stored, secret.Reveal()) }); refusal != nil {
 		return false, refusal
 	}
 	if err != nil {

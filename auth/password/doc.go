@@ -26,8 +26,8 @@
 //
 // On two processors of their own: a second lane gains nothing (23.9 ms to 23.4) once as many people sign in as there are
 // processors. The gate admits one hash for each processor, which keeps the full rate of the bare library (15.1 ms a hash
-// to 15.5 with all processors at it) and leaves memory at so many times 19 MiB. The process runs twice as many threads as
-// there are processors, so that requests between hashes are not kept waiting by Go's scheduler.
+// to 15.5 with all processors at it) and leaves memory at so many times 19 MiB. A server hashes in a process that gives
+// way to its reads: see package worker.
 //
 // On processors with other work, the ways taken in turn, processor time of the fastest quarter of 60 hashes:
 //

@@ -77,14 +77,16 @@ const (
 )
 
 // tidy collects the memory that a hash has left behind, when the next is waiting to take as much. By itself the
-// collector would let so much garbage come together as there is memory in use, a flood's own included.
+// collector would let so much garbage come together as there is memory in use, a flood's own included. A hash that was
+// left to another process has left none.
 func (g *Gate) tidy() {
 	if g.waiting.Load() == 0 {
 		return
 	}
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	if live[0].Value.Uint64() < uint64(smallHeap+hashMemory*cap(g.slots)) {
+	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(heap)
+	live, all := heap[0].Value.Uint64(), heap[1].Value.Uint64()
+	if live < uint64(smallHeap+hashMemory*cap(g.slots)) && all > live+hashMemory/2 {
 		runtime.GC()
 	}
 }
