@@ -234,6 +234,8 @@ export class Model {
 
   /** After scrolling has rested. */
   rest(): void {
+    // The end of a scroll may be told before the frame that would have taken its place.
+    this.look()
     const settled = this.scroller.settled()
     if (this.scroller.mapped && this.scroll && Math.abs(settled - this.scroll.scrollTop) > 1) this.scrollTo(this.scroller.top)
     const row = Math.min(this.topRow, Math.max(0, this.rowCount - 1))
