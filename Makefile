@@ -11,7 +11,7 @@ RACE    := $(if $(shell command -v gcc || command -v clang),-race,)
 SOAK    := ./testdata/soak ./testdata/oracle
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: run build test test-go test-sdk lint bench soak fuzz
+.PHONY: run build test test-go test-sdk test-web test-browser web web-types screenshots lint bench soak fuzz
 
 ## run: build Basalt and start it on its own PostgreSQL
 run: build
@@ -22,7 +22,7 @@ build:
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/basalt .
 
 ## test: everything that CI checks
-test: lint test-go test-sdk
+test: lint test-go test-sdk test-web test-browser
 
 ## test-go: the Go tests, with the race detector where a C compiler is there
 test-go: build
@@ -40,6 +40,40 @@ test-sdk: build testdata/sdk/node_modules
 
 testdata/sdk/node_modules: testdata/sdk/package-lock.json
 	cd testdata/sdk && npm ci --ignore-scripts --no-audit --no-fund
+	touch $@
+
+## web: the dashboard, web/dist
+web: web/node_modules
+	cd web && npm run build
+
+## web-types: the bodies of /admin/api as TypeScript
+web-types:
+	go test ./web -run TestTheBodiesOfTheAPIAreInTypeScript -count=1 -update
+
+## test-web: the dashboard's types, its size, and that web/dist is built from web/src
+test-web: web/node_modules
+	cd web && npm run check && node --test build
+
+## test-browser: the dashboard in a real Chromium
+test-browser: build testdata/browser/node_modules chromium
+	cd testdata/browser && node --test
+
+## screenshots: pictures of all screens of the dashboard, testdata/browser/screenshots
+screenshots: build testdata/browser/node_modules chromium
+	cd testdata/browser && node screenshots.mjs
+
+.PHONY: chromium
+chromium:
+	@[ -n "$${BASALT_CHROMIUM:-}" ] || command -v chromium chromium-browser google-chrome >/dev/null || \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -q && apt-get install -qy --no-install-recommends chromium; \
+	  else echo "No Chromium: install the package chromium of your distribution, or set BASALT_CHROMIUM to its path" >&2; exit 1; fi
+
+web/node_modules: web/package-lock.json
+	cd web && npm ci --ignore-scripts --no-audit --no-fund
+	touch $@
+
+testdata/browser/node_modules: testdata/browser/package-lock.json
+	cd testdata/browser && npm ci --ignore-scripts --no-audit --no-fund
 	touch $@
 
 ## lint: gofmt, vet, staticcheck

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -56,23 +57,20 @@ func administrators(use, short string, check func() error, run func(cmd *cobra.C
 		if err := check(); err != nil {
 			return err
 		}
-		if err := settings.TakeOver(cmd.Flags()); err != nil {
+		return overDatabase(cmd, &settings, func(ctx context.Context, conn *pgx.Conn) error {
+			if err := knowsAdministrators(ctx, conn); err != nil {
+				return err
+			}
+			err := run(cmd, administrator.New(conn, administrator.Options{Policy: settings.PasswordPolicy()}))
+			var refusal *administrator.Error
+			if errors.As(err, &refusal) && refusal.Hint != "" {
+				return fmt.Errorf("%s: %s", refusal.Message, refusal.Hint)
+			}
+			if errors.As(err, &refusal) {
+				return errors.New(refusal.Message)
+			}
 			return err
-		}
-		conn, _, err := connect(cmd.Context(), &settings)
-		if err != nil {
-			return err
-		}
-		defer conn.Close(context.WithoutCancel(cmd.Context()))
-		if err := knowsAdministrators(cmd.Context(), conn); err != nil {
-			return err
-		}
-		err = run(cmd, administrator.New(conn, administrator.Options{Policy: settings.PasswordPolicy()}))
-		var refusal *administrator.Error
-		if errors.As(err, &refusal) {
-			return errors.New(strings.TrimSpace(refusal.Message + ". " + refusal.Hint))
-		}
-		return err
+		})
 	}
 	bind(cmd, &settings, "data", "database-url", "postgrest-config", "password-min-length", "password-characters")
 	return cmd
@@ -128,7 +126,7 @@ func adminResetPassword() *cobra.Command {
 				return err
 			}
 			if flags.removeFactors {
-				if err := rules.RemoveFactors(cmd.Context(), administrator.Shell(), a.ID); err != nil {
+				if err := rules.RemoveFactors(cmd.Context(), administrator.Shell(), a.ID, uuid.Nil); err != nil {
 					return err
 				}
 			}

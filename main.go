@@ -55,7 +55,10 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, out, errs io.Writer) int {
-	root := command()
+	return execute(ctx, command(), args, out, errs)
+}
+
+func execute(ctx context.Context, root *cobra.Command, args []string, out, errs io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errs)

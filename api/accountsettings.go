@@ -129,7 +129,7 @@ func (s *Settings) sessionLimits() auth.SessionLimits {
 
 // autoconfirm tells whether a sign-up needs no confirmation.
 func (s *Settings) autoconfirm() bool {
-	return s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.DatabaseURL == ""
+	return s.AutoConfirm == "true" || s.AutoConfirm == "auto" && s.overManaged()
 }
 
 // accountsOf makes the rules of accounts as the settings ask. Errors are of settings that Check has refused.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -20,6 +21,19 @@ func administratorsOf(p *Project, s *Settings, log zerolog.Logger) *administrato
 	})
 }
 
+// openData makes what the dashboard shows and changes of the database at a URL.
+func (s *Server) openData(ctx context.Context, url string) error {
+	data, err := admin.OpenData(ctx, admin.DataOptions{
+		DatabaseURL: url, Claims: s.project.Auth.ClaimsOf, MigrationsDir: s.settings.MigrationsDir, Log: s.log,
+	})
+	if err != nil {
+		return err
+	}
+	s.data = data
+	s.closers = append(s.closers, data.Close)
+	return nil
+}
+
 // dashboard is what the dashboard's API works on.
 func (s *Server) dashboard() admin.Options {
 	address, err := url.Parse(s.URL)
@@ -27,9 +41,11 @@ func (s *Server) dashboard() admin.Options {
 		panic(err) // Check has refused such
 	}
 	return admin.Options{
+		DB:             s.project.DB.Pool(),
 		Administrators: s.project.Administrators,
 		Secure:         secure(s.settings.TrustedProxies, address),
 		URL:            address, Public: s.settings.PublicURL != "", SiteURL: s.settings.SiteURL, Version: s.build.Version,
+		Data:    s.data,
 		Catalog: s.project.Catalogs.Current, Outbox: s.project.Outbox, Log: s.log,
 	}
 }

@@ -367,6 +367,13 @@ func TestTheDatabaseGoesAway(t *testing.T) {
 	if answer = s.Do(t, "POST", "/auth/v1/token?grant_type=password", `{"email":"a@example.com","password":"x"}`); answer.Status != 503 {
 		t.Errorf("a sign-in: %d %s", answer.Status, answer.Body)
 	}
+	for _, request := range [][2]string{{"GET", ""}, {"DELETE", ""}, {"DELETE", "/00000000-0000-0000-0000-000000000000"}} {
+		answer = s.Do(t, request[0], "/admin/api/outbox"+request[1], "", s.Service())
+		if answer.Status != 503 || answer.Header.Get("Retry-After") == "" || strings.Contains(answer.Body, name) {
+			t.Errorf("%s of the outbox: %d %s", request[0], answer.Status, answer.Body)
+		}
+	}
+	apitest.Until(t, "nobody knows what waits", func() bool { return metric(t, s, "basalt_outbox_waiting") == "NaN" })
 	admin(`alter database ` + name + ` with allow_connections true`)
 	apitest.Until(t, "it serves again", func() bool {
 		return s.Do(t, "GET", "/rest/v1/thing", "").Status == 200 && s.Do(t, "GET", "/health/ready", "").Status == 200

@@ -23,3 +23,6 @@ func (l *TestLogger) Close() { l.sink.Close() }
 
 // Dropped is how many lines were lost.
 func (l *TestLogger) Dropped() uint64 { return l.sink.dropped.Load() }
+
+// SignsUpAtOnce tells whether a sign-up needs no confirmation.
+func (s *Settings) SignsUpAtOnce() bool { return s.autoconfirm() }

@@ -50,29 +50,40 @@ func (s *Settings) outgoingClient(o outgoing.Options) (*http.Client, error) {
 	return outgoing.New(o), err
 }
 
+// hookSetting is where a hook is, by the flag that says so.
+type hookSetting struct {
+	point   hook.Point
+	flag    string
+	uri     string
+	secrets auth.Secret
+}
+
+func (s *Settings) hookSettings() []hookSetting {
+	return []hookSetting{
+		{hook.CustomAccessToken, "hook-custom-access-token", s.HookCustomAccessToken, s.HookCustomAccessTokenSecrets},
+		{hook.SendEmail, "hook-send-email", s.HookSendEmail, s.HookSendEmailSecrets},
+		{hook.SendSMS, "hook-send-sms", s.HookSendSMS, s.HookSendSMSSecrets},
+		{hook.MFAVerificationAttempt, "hook-mfa-verification-attempt", s.HookMFAVerificationAttempt, s.HookMFAVerificationAttemptSecrets},
+		{hook.PasswordVerificationAttempt, "hook-password-verification-attempt", s.HookPasswordVerificationAttempt, s.HookPasswordVerificationAttemptSecrets},
+		{hook.BeforeUserCreated, "hook-before-user-created", s.HookBeforeUserCreated, s.HookBeforeUserCreatedSecrets},
+		{hook.AfterUserCreated, "hook-after-user-created", s.HookAfterUserCreated, s.HookAfterUserCreatedSecrets},
+	}
+}
+
 // hooks are what the settings put into the flows. The error names the first setting that is wrong.
 func (s *Settings) hooks() (auth.Hooks, error) {
 	hooks := auth.Hooks{Describe: accounts.DescribeUser}
-	for _, h := range []struct {
-		to      **hook.Hook
-		point   hook.Point
-		flag    string
-		uri     string
-		secrets auth.Secret
-	}{
-		{&hooks.CustomAccessToken, hook.CustomAccessToken, "hook-custom-access-token", s.HookCustomAccessToken, s.HookCustomAccessTokenSecrets},
-		{&hooks.SendEmail, hook.SendEmail, "hook-send-email", s.HookSendEmail, s.HookSendEmailSecrets},
-		{&hooks.SendSMS, hook.SendSMS, "hook-send-sms", s.HookSendSMS, s.HookSendSMSSecrets},
-		{&hooks.MFAVerificationAttempt, hook.MFAVerificationAttempt, "hook-mfa-verification-attempt", s.HookMFAVerificationAttempt, s.HookMFAVerificationAttemptSecrets},
-		{&hooks.PasswordVerificationAttempt, hook.PasswordVerificationAttempt, "hook-password-verification-attempt", s.HookPasswordVerificationAttempt, s.HookPasswordVerificationAttemptSecrets},
-		{&hooks.BeforeUserCreated, hook.BeforeUserCreated, "hook-before-user-created", s.HookBeforeUserCreated, s.HookBeforeUserCreatedSecrets},
-		{&hooks.AfterUserCreated, hook.AfterUserCreated, "hook-after-user-created", s.HookAfterUserCreated, s.HookAfterUserCreatedSecrets},
-	} {
+	at := map[hook.Point]**hook.Hook{
+		hook.CustomAccessToken: &hooks.CustomAccessToken, hook.SendEmail: &hooks.SendEmail, hook.SendSMS: &hooks.SendSMS,
+		hook.MFAVerificationAttempt: &hooks.MFAVerificationAttempt, hook.PasswordVerificationAttempt: &hooks.PasswordVerificationAttempt,
+		hook.BeforeUserCreated: &hooks.BeforeUserCreated, hook.AfterUserCreated: &hooks.AfterUserCreated,
+	}
+	for _, h := range s.hookSettings() {
 		client, err := s.outgoingClient(outgoing.Options{Timeout: hook.Timeout, MaxAnswer: hook.MaxAnswer})
 		if err != nil {
 			return hooks, err
 		}
-		if *h.to, err = hook.New(h.point, h.uri, h.secrets.Reveal(), client); err != nil {
+		if *at[h.point], err = hook.New(h.point, h.uri, h.secrets.Reveal(), client); err != nil {
 			return hooks, &SettingError{h.flag, err.Error()}
 		}
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -109,4 +110,19 @@ func (s *Server) measure(restHandler *rest.Handler, bodies *body.Limits) {
 		func() float64 { return float64(gate.Stats().Done) })
 	s.metrics.counter("basalt_argon2_refused_total", "Requests that were refused because too many waited.",
 		func() float64 { return float64(gate.Stats().Refused) })
+	box := s.project.Outbox
+	s.metrics.counter("basalt_outbox_queued_total", "Mails and text messages that were put into the outbox to be sent.",
+		func() float64 { return float64(box.Stats().Queued) })
+	s.metrics.counter("basalt_outbox_sent_total", "Mails and text messages that were handed over.",
+		func() float64 { return float64(box.Stats().Sent) })
+	s.metrics.counter("basalt_outbox_failed_total", "Mails and text messages that were given up.",
+		func() float64 { return float64(box.Stats().Failed) })
+	s.metrics.gauge("basalt_outbox_waiting", "Mails and text messages that wait to be sent by any process; NaN while the database is away.",
+		func() float64 {
+			waiting, err := box.Waiting()
+			if err != nil {
+				return math.NaN()
+			}
+			return float64(waiting)
+		})
 }

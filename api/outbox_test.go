@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/emersion/go-smtp"
+
 	"basalt/api"
 	"basalt/api/apitest"
 	"basalt/auth"
@@ -78,6 +80,32 @@ func TestMailsAreSentByTheServerOfTheSettings(t *testing.T) {
 	apitest.Until(t, "the outbox is empty", func() bool { return len(outboxOf(t, s)) == 0 })
 }
 
+func TestTheOutboxIsMeasured(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	server := mailtest.Start(t, mailtest.Options{Plain: true, Judge: func(m mailtest.Received) error {
+		if m.To[0] == "eve@example.com" {
+			return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 7, 1}, Message: "not from you"}
+		}
+		<-release
+		return nil
+	}})
+	s := apitest.Start(t, "", confirming(server))
+	measured := func(queued, sent, failed, waiting string) func() bool {
+		return func() bool {
+			return metric(t, s, "basalt_outbox_queued_total") == queued && metric(t, s, "basalt_outbox_sent_total") == sent &&
+				metric(t, s, "basalt_outbox_failed_total") == failed && metric(t, s, "basalt_outbox_waiting") == waiting
+		}
+	}
+	apitest.Until(t, "nothing is counted", measured("0", "0", "0", "0"))
+	signUp(t, s, "ann@example.com")
+	apitest.Until(t, "a mail waits", measured("1", "0", "0", "1"))
+	close(release)
+	apitest.Until(t, "the mail is sent", measured("1", "1", "0", "0"))
+	signUp(t, s, "eve@example.com")
+	apitest.Until(t, "a mail is given up", measured("2", "1", "1", "0"))
+}
+
 func TestMailsOfAServerThatStopsAreSentByTheNext(t *testing.T) {
 	t.Parallel()
 	first := mailtest.Start(t, mailtest.Options{Plain: true})
@@ -142,6 +170,10 @@ func TestWithoutAMailServerAnAdministratorReadsTheMails(t *testing.T) {
 	}
 	if n := len(outboxOf(t, s)); n != 0 {
 		t.Errorf("%d mails are left", n)
+	}
+	var audited int
+	if err := s.Database.Pool.QueryRow(t.Context(), `select count(*) from basalt.administrator_audit where action in ('outbox.remove', 'outbox.clear')`).Scan(&audited); err != nil || audited != 2 {
+		t.Errorf("%d removals are in the audit log, %v", audited, err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"basalt/api/admin"
 	"basalt/auth"
 	"basalt/store"
 	"basalt/store/managed"
@@ -56,6 +57,7 @@ type Server struct {
 	URL string
 
 	project  *Project
+	data     *admin.Data
 	settings *Settings
 	build    Build
 	log      zerolog.Logger
@@ -90,7 +92,7 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 	if err != nil {
 		return nil, err
 	}
-	password, err := prepare(ctx, url, postgres != nil, log)
+	password, err := prepare(ctx, url, s.overManaged(), log)
 	if err != nil {
 		return nil, err
 	}
@@ -101,6 +103,9 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 		return nil, err
 	}
 	server.closers = append(server.closers, server.project.DB.Close)
+	if err := server.openData(ctx, url); err != nil {
+		return nil, err
+	}
 	server.run(ctx, listener, postgres, signals)
 	if err := firstCatalog(ctx, server.project.Catalogs); err != nil {
 		return nil, errors.Join(err, server.Wait())
@@ -159,10 +164,16 @@ func warn(s *Settings, log zerolog.Logger) {
 	for _, note := range UnknownVariables(os.Environ()) {
 		log.Warn().Msg(note)
 	}
+	if s.Passkeys || s.WebAuthnRPID != "" {
+		if strangers, _ := s.relyingParty().Strangers(s.SiteURL); len(strangers) > 0 {
+			log.Warn().Strs("origins", strangers).Str("domain", s.WebAuthnRPID).
+				Msg("browsers let these pages use passkeys only when https://<domain>/.well-known/webauthn names them (Related Origin Requests)")
+		}
+	}
 	if s.Limits == "off" {
 		log.Warn().Msg("rate limits are off: for tests only")
 	}
-	if s.DatabaseURL != "" && s.EncryptionKey == "" && s.JWTSecret == "" {
+	if !s.overManaged() && s.EncryptionKey == "" && s.JWTSecret == "" {
 		log.Warn().Msg("secrets at rest are encrypted under a key of the JWT secret, which is kept in the same database: set --encryption-key")
 	}
 	if !s.autoconfirm() && s.SMTPURL == "" && s.HookSendEmail == "" {
@@ -255,6 +266,9 @@ func announce(out io.Writer, log zerolog.Logger, s *Settings, apiURL string, key
 		fmt.Fprintf(&b, "  Set it up    %s\n", link)
 	}
 	fmt.Fprintf(&b, "  Anon key     %s\n\n", keys.AnonKey)
+	if link != "" {
+		b.WriteString("The set-up link makes the dashboard's first administrator, once, within the hour.\n")
+	}
 	fmt.Fprintf(&b, "The service key, for servers only: %s keys%s\n\n", quoteArgument(os.Args[0]), keysArguments(s))
 	_, _ = io.WriteString(out, b.String()) // nobody may be reading
 }

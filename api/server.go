@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	stdlog "log"
@@ -213,7 +214,16 @@ func (s *Server) answerError(err error, c echo.Context) {
 			message = text
 		}
 	} else {
-		s.log.Error().Err(err).Str("request_id", c.Response().Header().Get("X-Request-Id")).Msg("request failed")
+		level := zerolog.ErrorLevel
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			status, message, level = http.StatusGatewayTimeout, "the request took too long", zerolog.WarnLevel
+		case accounts.DatabaseAway(err):
+			// That PostgreSQL is away is said once, not by each request.
+			status, message, level = http.StatusServiceUnavailable, "the database is not available, try again", zerolog.DebugLevel
+			c.Response().Header().Set("Retry-After", "1")
+		}
+		s.log.WithLevel(level).Err(err).Str("request_id", c.Response().Header().Get("X-Request-Id")).Msg("request failed")
 	}
 	_ = c.JSON(status, struct { // a broken connection needs no answer
 		Code    int    `json:"code"`

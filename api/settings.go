@@ -76,6 +76,8 @@ type Settings struct {
 	CORSOrigins     []string      `flag:"cors-origins" help:"origins whose scripts may call the API, comma-separated, such as https://app.example.com; empty: all"`
 	TrustedProxies  []string      `flag:"trusted-proxies" help:"networks whose X-Forwarded-For is believed, comma-separated CIDRs"`
 
+	MigrationsDir string `flag:"migrations-dir" help:"folder that the dashboard may save changes of the structure to, as migrations; empty: it may not"`
+
 	LogFormat string `flag:"log-format" default:"auto" help:"console, json, or auto (console on a terminal)"`
 	LogLevel  string `flag:"log-level" default:"info" help:"debug, info, warn or error"`
 
@@ -223,7 +225,7 @@ func (s *Settings) URL(address string) string {
 // RunningURL is the address of the server that these settings point at: the one that runs over the managed data
 // folder has written its own there.
 func (s *Settings) RunningURL() string {
-	if s.DatabaseURL == "" && s.PublicURL == "" {
+	if s.overManaged() && s.PublicURL == "" {
 		if text, err := os.ReadFile(filepath.Join(s.Data, urlFile)); err == nil {
 			return strings.TrimSpace(string(text))
 		}

@@ -3,6 +3,7 @@ package api_test
 import (
 	"errors"
 	"net/url"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -165,6 +166,9 @@ func TestSettingsThatCannotBeAreRefusedByName(t *testing.T) {
 		{"no passkeys at all", nil, []string{"--max-passkeys=0"}, "--max-passkeys"},
 		{"passkeys on an address that is no domain", nil, []string{"--passkeys", "--site-url=http://127.0.0.1:3000"}, "--webauthn-rp-id"},
 		{"passkeys bound to a URL", nil, []string{"--passkeys", "--webauthn-rp-id=https://example.com"}, "--webauthn-rp-id"},
+		{"passkeys of another site", nil, []string{"--passkeys", "--site-url=https://app.example.com", "--webauthn-rp-id=example.org"}, "--webauthn-rp-id"},
+		{"passkeys of a site whose name only ends alike", nil, []string{"--passkeys", "--site-url=https://notexample.com", "--webauthn-rp-id=example.com"}, "--webauthn-rp-id"},
+		{"passkeys of a domain below the site's", nil, []string{"--passkeys", "--site-url=https://example.com", "--webauthn-rp-id=app.example.com"}, "--webauthn-rp-id"},
 		{"passkeys for what is no origin", nil, []string{"--webauthn-origins=example.com"}, "--webauthn-origins"},
 		{"a SAML key that is none", nil, []string{"--saml-private-key=" + secret}, "--saml-private-key"},
 		{"a SAML key in a file that is not there", nil, []string{"--saml-private-key=@/no/such/file"}, "/no/such/file"},
@@ -254,6 +258,27 @@ func TestTheAddressOfTheManagedDatabaseStandsForNone(t *testing.T) {
 	s, _, err = bind(t, map[string]string{"DATABASE_URL": own}, "--data", t.TempDir())
 	if err != nil || s.DatabaseURL != own {
 		t.Errorf("another folder's: %q, %v", s.DatabaseURL, err)
+	}
+}
+
+// A server runs, and its shell has taken over what `basalt keys --env` prints.
+func TestTheAddressOfTheManagedDatabaseNamesTheManagedDatabase(t *testing.T) {
+	data := t.TempDir()
+	if err := os.WriteFile(filepath.Join(data, "api-url"), []byte("http://127.0.0.1:1234\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := api.Defaults()
+	s.Data = data
+	s.DatabaseURL = "postgres://postgres:x@/postgres?port=5432&host=" + url.QueryEscape(filepath.Join(data, "postgres"))
+	if got := s.RunningURL(); got != "http://127.0.0.1:1234" {
+		t.Errorf("the server runs at %s", got)
+	}
+	if !s.SignsUpAtOnce() {
+		t.Error("sign-ups wait for a confirmation that the managed database does without")
+	}
+	s.DatabaseURL = "postgres://postgres:x@host/postgres"
+	if s.SignsUpAtOnce() || s.RunningURL() != "http://127.0.0.1:8090" {
+		t.Errorf("another database is taken for the managed one: %s", s.RunningURL())
 	}
 }
 

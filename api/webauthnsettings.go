@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/url"
+	"strings"
 
 	"basalt/auth"
 )
@@ -34,6 +35,10 @@ func (s *Settings) checkWebAuthn() error {
 	if s.Passkeys || s.WebAuthnRPID != "" {
 		if err := s.relyingParty().Check(s.SiteURL); err != nil {
 			return &SettingError{"webauthn-rp-id", "a domain is needed, such as example.com, here or as the host of --site-url: " + err.Error()}
+		}
+		if strangers, all := s.relyingParty().Strangers(s.SiteURL); all {
+			return &SettingError{"webauthn-rp-id", fmt.Sprintf("no browser lets the pages of %s use passkeys of %s: it has to be their host or a domain above it; see --site-url and --webauthn-origins",
+				strings.Join(strangers, ", "), s.WebAuthnRPID)}
 		}
 	}
 	return nil

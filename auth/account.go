@@ -108,10 +108,9 @@ func (s *Service) updateUser(ctx context.Context, caller Caller, p *Principal, i
 	if refusal != nil {
 		return nil, refusal
 	}
-	if (email != nil || phone != nil || in.Password != "") && level == "aal1" && u.hasVerifiedFactor() {
-		return nil, &Error{
-			Code:    CodeInsufficientAAL,
-			Message: "AAL2 session is required to update email or password when MFA is enabled.",
+	if email != nil || phone != nil || in.Password != "" {
+		if refusal := mayChangeEntry(u, level); refusal != nil {
+			return nil, refusal
 		}
 	}
 	if u.Anonymous && in.Password != "" && email == nil && phone == nil {
@@ -144,6 +143,17 @@ func (s *Service) updateUser(ctx context.Context, caller Caller, p *Principal, i
 		}
 	}
 	return s.writeChange(ctx, caller, p, c, nonce, moves{addresses: waiting, channel: in.Channel, back: back})
+}
+
+// mayChangeEntry tells whether a session is good enough to change the addresses or the password of an account.
+func mayChangeEntry(u *User, level string) *Error {
+	if level == lowestLevel && u.hasVerifiedFactor() {
+		return &Error{
+			Code:    CodeInsufficientAAL,
+			Message: "AAL2 session is required to update email or password when MFA is enabled.",
+		}
+	}
+	return nil
 }
 
 // newAddresses gives the addresses that the account shall have; nil is no change.
@@ -216,12 +226,14 @@ func (s *Service) newPassword(ctx context.Context, caller Caller, u *User, in Us
 func (s *Service) writeChange(ctx context.Context, caller Caller, p *Principal, c change, nonce Secret, m moves) (*User, error) {
 	var u *User
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		l := &lookup{principal: p}
-		again := &pgx.Batch{}
-		again.Queue(lockUser, p.UserID)
-		again.Queue(userOfToken, p.UserID, p.SessionID).QueryRow(l.scan)
-		if err := l.refusal(tx.SendBatch(ctx, again).Close()); err != nil {
+		l, err := s.lock(ctx, tx, p)
+		if err != nil {
 			return err
+		}
+		if c.hash != nil || c.email != nil || c.phone != nil || len(m.addresses) > 0 {
+			if refusal := mayChangeEntry(l.user, l.level); refusal != nil {
+				return refusal
+			}
 		}
 		if len(c.user) > 0 && c.user.merged(l.user.UserMetadata) > maxUserMetadata {
 			return tooLarge("user_metadata", maxUserMetadata)
@@ -249,7 +261,6 @@ func (s *Service) writeChange(ctx context.Context, caller Caller, p *Principal, 
 			s.audit(batch, auditEntry{action: actionPasswordUpdated, user: p.UserID, caller: caller, at: c.at})
 		}
 		s.audit(batch, auditEntry{action: actionModified, user: p.UserID, caller: caller, at: c.at})
-		var err error
 		u, err = writeAndRead(ctx, tx, batch, p.UserID, userOfTokenGone())
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,7 +62,7 @@ func (s *Service) CheckCaptcha(ctx context.Context, caller Caller, token string)
 	case err != nil:
 		return unexpected("captcha verification process failed", err)
 	case !answer.Success:
-		return captchaFailed(strings.Join(answer.codes(), ", "))
+		return captchaFailed(strings.Join(answer.codes(token, s.options.Captcha.Secret.Reveal()), ", "))
 	}
 	return nil
 }
@@ -76,12 +77,13 @@ type captchaAnswer struct {
 	Codes   []string `json:"error-codes"`
 }
 
-// codes are those that look like codes, which have no business to be long or many.
-func (a captchaAnswer) codes() []string {
+// codes are those that look like codes, which have no business to be long or many, or to repeat what was asked.
+func (a captchaAnswer) codes(asked ...string) []string {
 	var codes []string
 	for _, code := range a.Codes {
 		plain := !strings.ContainsFunc(code, func(r rune) bool { return (r < 'a' || r > 'z') && r != '-' && r != '_' })
-		if plain && len(code) <= 64 && len(codes) < 8 {
+		repeats := slices.ContainsFunc(asked, func(secret string) bool { return strings.Contains(code, secret) })
+		if plain && !repeats && len(code) <= 64 && len(codes) < 8 {
 			codes = append(codes, code)
 		}
 	}

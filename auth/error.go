@@ -80,7 +80,8 @@ const (
 type Error struct {
 	Code    Code
 	Message string
-	// Status is the HTTP status that a hook of the project's owner asks for; 0 leaves it to the code.
+	// Status is the HTTP status that a hook of the project's owner asks for, or 502 for another server that gives no
+	// answer; 0 leaves it to the code.
 	Status int
 	// Denied is set when the caller's own token, session or account is refused, whatever
 	// was asked for: 403 rather than 400 or 404.

@@ -31,6 +31,13 @@ func (s *Service) sendChallenge(ctx context.Context, caller Caller, u *User, f F
 	if f.LastChallengedAt != nil && f.LastChallengedAt.After(notBefore) {
 		return nextText(f.LastChallengedAt.Sub(notBefore))
 	}
+	// The number is counted beside the factor: whoever enrolls it anew must not have it texted again.
+	switch refusal, err := s.admit(ctx, caller, s.intervalHit(tokenKind(FactorPhone), u.ID.String()+" "+f.Phone)); {
+	case err != nil:
+		return err
+	case refusal != nil:
+		return tooSoon(refusal)
+	}
 	code, err := drawCode(s.links.SMSCodeLength)
 	if err != nil {
 		return err

@@ -19,9 +19,11 @@ for update`
 
 	// raiseSession ends a WITH whose step `proved` gives the id of the factor that was proved: it raises the session
 	// to aal2 and gives it a new refresh token, since those from before must not lead to more than they did. The account's
-	// sessions without a factor end, and its factors of the same kind that were never proved go. Once an account has a proved
-	// factor, a new one is proved at aal2 only: whoever knew the password before may have enrolled one and waited. A
-	// flow's own parameters begin at $7.
+	// sessions without a factor end, but for those of OAuth clients, which a session that has proved one has authorized
+	// since there is any; and its factors of the same kind that were never proved go. Once an account has a proved
+	// factor, a new one is proved at aal2 only: whoever knew the password before may have enrolled one and waited. With
+	// the first factor nothing goes on that was begun without one and changes how the account is entered: linkings,
+	// codes that stand for sessions yet to be opened, addresses that wait. A flow's own parameters begin at $7.
 	raiseSession = `
 raised as (
     update auth.sessions s
@@ -77,12 +79,53 @@ refreshable as (
     select '00000000-0000-0000-0000-000000000000', $4, $2::uuid::text, false, $3, $3, (select max(token) from revoked), id
     from raised
 ),
+first as (
+    select raised.id
+    from raised
+    where not exists (
+        select
+        from auth.mfa_factors f
+        where f.user_id = $2
+        and f.status = 'verified'
+    )
+),
 others as (
     delete from auth.sessions s
     using raised
     where s.user_id = $2
     and s.id <> raised.id
     and coalesce(s.aal, 'aal1') = 'aal1'
+    and (s.oauth_client_id is null or exists (select from first))
+),
+flows as (
+    delete from auth.flow_state f
+    using first
+    where f.user_id = $2
+),
+codes as (
+    delete from auth.oauth_authorizations a
+    using first
+    where a.user_id = $2
+    and a.status = 'approved'
+),
+moves as (
+    delete from auth.one_time_tokens t
+    using first
+    where t.user_id = $2
+    and t.token_type in ('email_change_token_current', 'email_change_token_new', 'phone_change_token')
+),
+unmoved as (
+    update auth.users u
+    set email_change = '',
+        email_change_token_new = '',
+        email_change_token_current = '',
+        email_change_confirm_status = 0,
+        phone_change = '',
+        phone_change_token = '',
+        updated_at = $3
+    from first
+    where u.id = $2
+    and coalesce(u.email_change, '') || coalesce(u.phone_change, '') <> ''
 ),
 leftovers as (
     delete from auth.mfa_factors f

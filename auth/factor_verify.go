@@ -28,7 +28,7 @@ select
         select
         from auth.sessions s
         where s.user_id = $2
-        and s.ip = $4
+        and s.ip <<= $5
         and s.aal > 'aal1'
     ),
     f.web_authn_credential,
@@ -168,7 +168,7 @@ func (s *Service) readProof(ctx context.Context, caller Caller, p *Principal, id
 	batch := &pgx.Batch{}
 	verdict := s.countCode(batch, caller, p.UserID, id)
 	s.lookups.ask(batch, p).QueryRow(l.scan)
-	batch.Queue(readProof, id, p.UserID, challenge, caller.factorAddress()).QueryRow(func(answer pgx.Row) error {
+	batch.Queue(readProof, id, p.UserID, challenge, caller.factorAddress(), caller.place()).QueryRow(func(answer pgx.Row) error {
 		err := answer.Scan(reader(func(r *row) {
 			out.secret, out.found, out.createdAt, out.used, out.sameIP, out.code, out.known =
 				r.text(), r.flag(), r.time(), r.flag(), r.flag(), r.text(), r.flag()

@@ -134,15 +134,22 @@ func (s *Service) locked(ctx context.Context, p *Principal, change func(pgx.Tx, 
 		return refusal
 	}
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		l := &lookup{principal: p}
-		batch := &pgx.Batch{}
-		batch.Queue(lockUser, p.UserID)
-		s.lookups.ask(batch, p).QueryRow(l.scan)
-		if err := l.refusal(tx.SendBatch(ctx, batch).Close()); err != nil {
+		l, err := s.lock(ctx, tx, p)
+		if err != nil {
 			return err
 		}
 		return change(tx, l)
 	})
+}
+
+// lock keeps everybody else from changing the account behind a token until a transaction ends, and gives the account as
+// it is then, if the token is still good.
+func (s *Service) lock(ctx context.Context, tx pgx.Tx, p *Principal) (*lookup, error) {
+	l := &lookup{principal: p}
+	batch := &pgx.Batch{}
+	batch.Queue(lockUser, p.UserID)
+	s.lookups.ask(batch, p).QueryRow(l.scan)
+	return l, l.refusal(tx.SendBatch(ctx, batch).Close())
 }
 
 // namesSession refuses tokens without a session: what proves a factor is a session's.

@@ -97,10 +97,19 @@ func (s *Service) linkableTo(ctx context.Context, p *Principal) (uuid.UUID, erro
 	if err != nil {
 		return uuid.Nil, err
 	}
-	if refusal := mayManageIdentities(u, level); refusal != nil {
+	if refusal := mayLink(u, level); refusal != nil {
 		return u.ID, refusal
 	}
 	return u.ID, nil
+}
+
+// mayLink tells whether an account may gain an identity. One of single sign-on must not: it would be entered past the
+// identity provider, which decides who may.
+func mayLink(u *User, level string) *Error {
+	if u.managedBySSO() {
+		return unprocessable(CodeUserSSOManaged, "SSO users cannot link identities")
+	}
+	return mayManageIdentities(u, level)
 }
 
 // mayManageIdentities tells whether a session is good enough to change how an account is entered.
@@ -135,7 +144,7 @@ func (s *Service) unlink(ctx context.Context, p *Principal, identity uuid.UUID) 
 		l := &lookup{principal: p}
 		again := &pgx.Batch{}
 		again.Queue(lockUser, p.UserID)
-		again.Queue(userOfToken, p.UserID, p.SessionID).QueryRow(l.scan)
+		s.lookups.ask(again, p).QueryRow(l.scan)
 		var kept []unlinkable
 		again.Queue(identitiesToUnlink, p.UserID).Query(func(rows pgx.Rows) error {
 			var err error

@@ -57,7 +57,7 @@ func (s *Service) signInWithIDToken(ctx context.Context, caller Caller, in IDTok
 	}
 	granted.AccessToken = "" // the client has it
 	out := &CameBack{}
-	user, err := s.settle(ctx, caller, p, granted, settlement{linkTo: linkTo, out: out})
+	user, err := s.settle(ctx, caller, p, granted, settlement{linkTo: linkTo, linker: in.LinkTo, out: out})
 	return out.Session, user, err
 }
 

@@ -64,7 +64,7 @@ type message struct {
 	back    wayBack
 	// channel is how a code is texted.
 	channel string
-	// forsake is set when the account that it goes to is to lose what it was made with.
+	// forsake is set when the account that it goes to is to lose what it was made with, unless somebody has confirmed it.
 	forsake bool
 }
 

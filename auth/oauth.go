@@ -214,6 +214,8 @@ type settlement struct {
 	// flow is where a code comes from, if the outcome is one.
 	flow   uuid.UUID
 	linkTo uuid.UUID
+	// linker is whose request links an identity at once, without a flow that ends with their session.
+	linker *Principal
 	out    *CameBack
 	// newcomer is the id of the account that is made if there is none yet.
 	newcomer uuid.UUID
@@ -268,6 +270,16 @@ func (s *Service) settle(ctx context.Context, caller Caller, p *provider.Provide
 func (s *Service) enter(
 	ctx context.Context, tx pgx.Tx, caller Caller, v visitor, to *settlement, access, refresh *string,
 ) (user uuid.UUID, err error) {
+	if to.linker != nil {
+		// The provider may have taken its time.
+		l, err := s.lock(ctx, tx, to.linker)
+		if err != nil {
+			return to.linkTo, err
+		}
+		if refusal := mayLink(l.user, l.level); refusal != nil {
+			return to.linkTo, refusal
+		}
+	}
 	if to.linkTo != uuid.Nil && to.out.PKCE {
 		user, err = to.linkTo, s.suspend(ctx, tx, v, to)
 	} else {

@@ -132,12 +132,13 @@ func (s *Service) addressee(ctx context.Context, caller Caller, kind tokenKind, 
 
 // sendKnown sends a link or code to an account that there is. A new account that has nothing but its address yet is
 // confirmed by it as by its first one. Where there is a password or an identity that nobody has confirmed, whoever chose
-// it need not be who reads the mail: it is a sign-in, which drops them.
+// it need not be who reads the mail: it is a sign-in, which drops them. They go before the mail does, since its reader
+// may have others that the account is confirmed by.
 func (s *Service) sendKnown(ctx context.Context, user *User, address, channel string, back wayBack) error {
-	m := message{to: user, kind: MailMagicLink, purpose: VerifyMagicLink, back: back, channel: channel}
+	m := message{to: user, kind: MailMagicLink, purpose: VerifyMagicLink, back: back, channel: channel, forsake: true}
 	kind := tokenRecovery
 	if !isPhone(address) && user.EmailConfirmedAt == nil && user.bare() && !s.options.Autoconfirm {
-		m.kind, m.purpose, kind = MailConfirmation, VerifySignUp, tokenConfirmation
+		m.kind, m.purpose, m.forsake, kind = MailConfirmation, VerifySignUp, false, tokenConfirmation
 	}
 	return s.sendMessage(ctx, m, kind, address)
 }
@@ -250,7 +251,8 @@ func (s *Service) recover(ctx context.Context, caller Caller, text string, in Re
 			return s.sendNobody(ctx, MailRecovery, email, back)
 		}
 		id = user.ID
-		return s.sendMessage(ctx, message{to: user, kind: MailRecovery, purpose: VerifyRecovery, back: back}, tokenRecovery, email)
+		m := message{to: user, kind: MailRecovery, purpose: VerifyRecovery, back: back, forsake: true}
+		return s.sendMessage(ctx, m, tokenRecovery, email)
 	})
 	return id, err
 }
@@ -264,6 +266,9 @@ func (s *Service) sendNobody(ctx context.Context, kind MailKind, address string,
 		return err
 	}
 	batch, nobody := &pgx.Batch{}, uuid.New()
+	if kind == MailRecovery {
+		queueForsake(batch, nobody)
+	}
 	queueTokens(batch, nobody, at, pending{}, false, token)
 	if isPhone(address) {
 		err = s.queueSMS(batch, SMS{Code: token.code, ExpiresAt: at.Add(s.links.SMSCodeLife)})

@@ -46,9 +46,9 @@ type registrant struct {
 }
 
 // queue adds to a batch what is to be known of the account behind a token.
-func (r *registrant) queue(batch *pgx.Batch, p *Principal) {
+func (r *registrant) queue(batch *pgx.Batch, ls *lookups, p *Principal) {
 	r.lookup = &lookup{principal: p}
-	batch.Queue(userOfToken, p.UserID, p.SessionID).QueryRow(func(row pgx.Row) error {
+	ls.ask(batch, p).QueryRow(func(row pgx.Row) error {
 		r.err = r.scan(row)
 		return nil
 	})
@@ -94,7 +94,7 @@ func (s *Service) BeginPasskeyRegistration(ctx context.Context, caller Caller, p
 	r := &registrant{}
 	batch := &pgx.Batch{}
 	verdict := s.count(batch, caller, limit.Hit{Rule: passkeyRule(), Of: p.UserID.String()})
-	r.queue(batch, p)
+	r.queue(batch, s.lookups, p)
 	if err := s.send(ctx, batch); err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (s *Service) finishPasskeyRegistration(ctx context.Context, caller Caller, 
 	}
 	r := &registrant{}
 	batch := &pgx.Batch{}
-	r.queue(batch, p)
+	r.queue(batch, s.lookups, p)
 	kept := queueConsume(batch, challenge, challengeRegistration, &p.UserID)
 	if err := s.send(ctx, batch); err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func (s *Service) savePasskey(ctx context.Context, p *Principal, c *webauthn.Cre
 	written := false
 	batch := &pgx.Batch{}
 	batch.Queue(lockUser, p.UserID)
-	r.queue(batch, p)
+	r.queue(batch, s.lookups, p)
 	batch.Queue(insertPasskey, key.ID, p.UserID, c.ID, c.PublicKey, c.AttestationType, aaguid, int64(c.Authenticator.SignCount),
 		transports, c.Flags.BackupEligible, c.Flags.BackupState, key.FriendlyName, key.CreatedAt, s.maxPasskeys(), p.SessionID).
 		Exec(func(tag pgconn.CommandTag) error {

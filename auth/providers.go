@@ -64,5 +64,15 @@ func providerRefusal(err error) error {
 	case provider.Unsupported:
 		return &Error{Code: CodeOAuthProviderNotSupported, Message: "The provider has no ID tokens", Cause: err}
 	}
-	return unexpected("The provider cannot be reached", err)
+	return &Error{
+		Code: CodeUnexpectedFailure, Status: http.StatusBadGateway, Message: "The provider cannot be reached: " + innermost(fault), Cause: err,
+	}
+}
+
+// innermost is the reason that the others follow from. What caused it, with addresses of the inside, is for the log.
+func innermost(fault *provider.Error) string {
+	for next := fault; errors.As(fault.Cause, &next); {
+		fault = next
+	}
+	return fault.Reason
 }

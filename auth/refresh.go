@@ -92,8 +92,22 @@ where s.id = used.id`
 
 	// A session that ends stays, with all its tokens used, as the record of its end. The row
 	// of the session is what decides: a refresh that is under way waits for it, and the
-	// second statement sees what that refresh wrote.
+	// second statement sees what that refresh wrote. The linkings and codes that it may have begun end with it, as in endLinkings.
 	endSession = `
+with linkings as (
+    delete from auth.flow_state f
+    using auth.sessions s
+    where s.id = $1
+    and f.user_id = s.user_id
+    and f.linking_target_id is not null
+),
+codes as (
+    delete from auth.oauth_authorizations a
+    using auth.sessions s
+    where s.id = $1
+    and a.user_id = s.user_id
+    and a.status = 'approved'
+)
 update auth.sessions
 set not_after = least(not_after, clock_timestamp()),
     updated_at = clock_timestamp()

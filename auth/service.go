@@ -230,18 +230,31 @@ func (c Caller) Addr() *netip.Addr {
 	return &addr
 }
 
-// Network is what is counted as one caller. A customer of an IPv6 network owns all
-// addresses of a /64.
-func (c Caller) Network() string {
-	if !c.IP.IsValid() {
-		return "unknown"
+// place is the network place of the caller for a column of type inet; NULL when it is unknown. A customer of an IPv6
+// network owns all addresses of a /64, and changes among them.
+func (c Caller) place() *netip.Prefix {
+	addr := c.Addr()
+	if addr == nil {
+		return nil
 	}
-	addr := c.IP.Unmap()
+	bits := addr.BitLen()
 	if addr.Is6() {
-		prefix, _ := addr.WithZone("").Prefix(64)
-		return prefix.String()
+		bits = 64
 	}
-	return addr.String()
+	prefix := netip.PrefixFrom(*addr, bits).Masked()
+	return &prefix
+}
+
+// Network is what is counted as one caller: their place.
+func (c Caller) Network() string {
+	place := c.place()
+	switch {
+	case place == nil:
+		return "unknown"
+	case place.IsSingleIP():
+		return place.Addr().String()
+	}
+	return place.String()
 }
 
 const maxUserAgent = 512

@@ -9,7 +9,8 @@ type SessionLimits struct {
 	Timebox time.Duration
 	// Inactivity is the longest time from one refresh to the next.
 	Inactivity time.Duration
-	// LowAAL is the longest time that a session may stay without the second factor that its account has.
+	// LowAAL is the longest time that a session may stay without the second factor that its account has, those of OAuth
+	// clients aside.
 	LowAAL time.Duration
 	// Single lets only the newest session of an account live, those of OAuth clients aside.
 	Single bool
@@ -36,6 +37,7 @@ const sessionEnd = `
         then 'Session Expired (Inactivity)'
         when s.created_at + $5::interval <= clock_timestamp()
         and coalesce(s.aal, 'aal1') = 'aal1'
+        and s.oauth_client_id is null
         and exists (
             select
             from auth.mfa_factors f

@@ -36,7 +36,7 @@ select` + userColumns + `,
         select
         from auth.sessions s
         where s.user_id = u.id
-        and s.ip = $2
+        and s.ip <<= $2
     )
 from auth.users u`
 
@@ -181,7 +181,7 @@ func (s *Service) lookUp(ctx context.Context, caller Caller, email string) (*Use
 	if email != "" && isPhone(email) {
 		statement = userToSignInByPhone
 	}
-	batch.Queue(statement, email, caller.Addr()).QueryRow(func(found pgx.Row) error {
+	batch.Queue(statement, email, caller.place()).QueryRow(func(found pgx.Row) error {
 		err := found.Scan(reader(func(r *row) { user, known = r.user(), r.flag() }))
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil

@@ -18,14 +18,15 @@ const (
 )
 
 const (
-	// endLinkings begins the end of sessions: an identity whose linking one of them has begun is not added any more, or
-	// whoever was thrown out could finish it and be in again. Who goes on begins anew.
+	// endLinkings begins the end of sessions: an identity whose linking one of them has begun is not added any more, and
+	// a code that it has let a client have gives no session, or whoever was thrown out could finish it and be in again.
+	// Who goes on begins anew.
 	endLinkings = `
 with linkings as (
     delete from auth.flow_state
     where user_id = $1
     and linking_target_id is not null
-)`
+)` + clientCodes
 
 	// endCodes begins the end of all sessions of an account that must not outlive what it is entered by: nor must
 	// the codes that stand for sessions yet to be opened.
@@ -33,7 +34,9 @@ with linkings as (
 with flows as (
     delete from auth.flow_state
     where user_id = $1
-),
+)` + clientCodes
+
+	clientCodes = `,
 codes as (
     delete from auth.oauth_authorizations
     where user_id = $1

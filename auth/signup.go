@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -295,19 +296,61 @@ func (s *Service) remind(ctx context.Context, caller Caller, d draft, m message,
 		return nil, err
 	}
 	s.auditLater(auditEntry{action: actionRepeatedSignUp, user: existing.ID, provider: providerOf(d.address()), caller: caller})
-	if existing.hasConfirmed(d.address()) || verdict.Refused() != nil {
+	if existing.hasConfirmed(d.address()) {
 		return invented(d, at), nil
 	}
 	stranger, err := s.strange(ctx, existing, d.secret)
 	if err != nil {
 		return nil, err
 	}
+	answer := existing
+	if stranger || existing.passwordHash == "" {
+		if answer, err = d.inPlaceOf(existing, at); err != nil {
+			return nil, err
+		}
+	}
+	if verdict.Refused() != nil {
+		// There is no second mail so soon, and the first one is what the account is confirmed by: what a stranger chose
+		// must not be in it then.
+		if stranger {
+			batch := &pgx.Batch{}
+			queueForsake(batch, existing.ID)
+			err = s.send(ctx, batch)
+		}
+		return answer, saveFailed("Database error saving new user", err)
+	}
 	m.to, m.forsake = existing, stranger
 	if err := s.sendMessage(ctx, m, tokenConfirmation, d.address()); err != nil {
 		return nil, err
 	}
-	existing.ConfirmationSentAt, existing.UpdatedAt = &at, &at
-	return existing, nil
+	answer.ConfirmationSentAt, answer.UpdatedAt = &at, &at
+	return answer, nil
+}
+
+// inPlaceOf is what somebody is told who signs up for an account that waits for its confirmation and whose password they
+// do not know: what they have said themselves, and nothing that others, an administrator who invites say, have.
+func (d draft) inPlaceOf(existing *User, at time.Time) (*User, error) {
+	u := d.preview(at)
+	u.ID, u.ConfirmationSentAt = existing.ID, existing.ConfirmationSentAt
+	var known metadata
+	if err := json.Unmarshal(d.user, &known); err != nil {
+		return nil, unexpected("The metadata could not be read", err)
+	}
+	known["sub"] = json.RawMessage(strconv.Quote(u.ID.String()))
+	var err error
+	if u.UserMetadata, err = known.text(); err != nil {
+		return nil, err
+	}
+	provider := providerOf(d.address())
+	for _, i := range existing.Identities {
+		if i.Provider == provider {
+			u.Identities = []Identity{{
+				ID: i.ID, ProviderID: i.ProviderID, UserID: u.ID, Data: u.UserMetadata, Provider: provider, Email: u.Email,
+				LastSignInAt: &at, CreatedAt: &at, UpdatedAt: &at,
+			}}
+		}
+	}
+	return u, nil
 }
 
 // invented is an account as the draft would have become, but that no one will ever find.

@@ -163,7 +163,7 @@ const inNetwork = `
 select exists (
     select
     from auth.sessions s
-    where s.ip = $2
+    where s.ip <<= $2
     and s.user_id in (
         select id
         from auth.users
@@ -182,7 +182,7 @@ func (s *Service) admitVerify(ctx context.Context, caller Caller, g guessing) er
 	batch := &pgx.Batch{}
 	verdict := s.count(batch, caller, append(g.hits, limit.Hit{Rule: verifyRule(), Of: caller.Network()})...)
 	if g.address != "" {
-		batch.Queue(inNetwork, g.address, caller.Addr()).QueryRow(func(found pgx.Row) error { return found.Scan(&known) })
+		batch.Queue(inNetwork, g.address, caller.place()).QueryRow(func(found pgx.Row) error { return found.Scan(&known) })
 	}
 	if batch.Len() == 0 {
 		return nil

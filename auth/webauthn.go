@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/go-webauthn/webauthn/protocol"
@@ -39,6 +40,20 @@ type RelyingParty struct {
 func (r RelyingParty) Check(siteURL string) error {
 	_, err := webauthn.New(r.config(siteURL))
 	return err
+}
+
+// Strangers are the pages that may ask for key pairs and are of another domain than these are bound to. Browsers refuse
+// them, unless a document of that domain names them (WebAuthn §5.11, Related Origin Requests).
+func (r RelyingParty) Strangers(siteURL string) (strangers []string, all bool) {
+	c := r.config(siteURL)
+	for _, origin := range c.RPOrigins {
+		u, err := url.Parse(origin)
+		web := err == nil && (u.Scheme == "https" || u.Scheme == "http")
+		if web && u.Hostname() != c.RPID && !strings.HasSuffix(u.Hostname(), "."+c.RPID) {
+			strangers = append(strangers, origin)
+		}
+	}
+	return strangers, len(strangers) == len(c.RPOrigins)
 }
 
 func (r RelyingParty) config(siteURL string) *webauthn.Config {

@@ -17,6 +17,9 @@ type Statement struct {
 	Data string
 }
 
+// ReadsData tells a "copy … from stdin", which takes Data.
+func (s *Statement) ReadsData() bool { return isCopyFromStdin(s.Text) }
+
 // SyntaxError says that a script ends inside something that was opened.
 type SyntaxError struct {
 	// Offset is where it was opened, in bytes.

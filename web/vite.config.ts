@@ -8,7 +8,6 @@ export default defineConfig(({ command }) => ({
   plugins: [svelte(), sprite(), compressed()],
   build: {
     target: 'es2024',
-    outDir: process.env.BASALT_WEB_DIST ?? 'dist',
     emptyOutDir: true,
     assetsInlineLimit: 0, // the policy for content lets nothing be inline
     modulePreload: { polyfill: false },

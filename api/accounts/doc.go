@@ -125,6 +125,7 @@
 //   - With PKCE an identity is linked when the app brings the code, so that nobody links theirs to another's account.
 //   - An ID token that is refused has a code of its own (validation_failed), where Supabase's answer has none.
 //   - Removing the identity of an address removes the password with it.
+//   - One that gives no answer is a 502 that says what is wrong with it, without an address.
 //   - SAML takes signed assertions only, no SHA-1, each once; IdP-initiated sign-in is off unless asked for.
 //
 // Factors:

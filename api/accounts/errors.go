@@ -149,13 +149,20 @@ func outage(err error) *problem {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), code == "57014":
 		return &problem{status: http.StatusGatewayTimeout, code: auth.CodeRequestTimeout, message: "The request took too long", cause: err}
-	case lost(err), unavailable(code):
+	case DatabaseAway(err):
 		return &problem{
 			status: http.StatusServiceUnavailable, code: auth.CodeUnexpectedFailure,
 			message: "The database is not available, try again", retryAfter: time.Second, cause: err,
 		}
 	}
 	return &problem{status: http.StatusInternalServerError, code: auth.CodeUnexpectedFailure, message: "Unexpected failure, please check server logs for more information", cause: err}
+}
+
+// DatabaseAway tells whether something failed because PostgreSQL could not be reached, was lost, or has no room: it is worth
+// trying again.
+func DatabaseAway(err error) bool {
+	var server *pgconn.PgError
+	return lost(err) || errors.As(err, &server) && unavailable(server.Code)
 }
 
 // lost tells whether there was no connection, or it broke.

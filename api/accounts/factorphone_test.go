@@ -100,6 +100,28 @@ func TestAPhoneIsProvedByTheCodeThatWasSentToIt(t *testing.T) {
 	}
 }
 
+func TestANumberThatIsEnrolledAgainIsNotTextedAgain(t *testing.T) {
+	o := options()
+	o.LimitsOff, o.Factors = false, auth.AllFactors()
+	s, p := mailing(t, o)
+	u := s.newFactorUser()
+	enroll := func() string {
+		return u.want(u.do("POST", "/factors", `{"factor_type":"phone","friendly_name":"p","phone":"49151234567"}`), 200, "").str("id")
+	}
+	s.want(u.do("POST", "/factors/"+enroll()+"/challenge", ""), 200, "")
+	for range 2 {
+		id := enroll()
+		a := s.want(u.do("POST", "/factors/"+id+"/challenge", ""), 429, "over_sms_send_rate_limit")
+		if a.header.Get("Retry-After") == "" {
+			t.Error("nothing is said about when to come again")
+		}
+		s.want(u.do("DELETE", "/factors/"+id, ""), 200, "")
+	}
+	if p.sent() != 1 {
+		t.Errorf("%d messages are sent", p.sent())
+	}
+}
+
 func TestOwnersAreToldOfFactorsThatComeAndGo(t *testing.T) {
 	s, box := texted(t)
 	u, f := s.protected()

@@ -9,6 +9,8 @@ import (
 
 	"github.com/descope/virtualwebauthn"
 	"github.com/google/uuid"
+
+	"basalt/auth/webauthntest"
 )
 
 // keyFactor is a factor with the authenticator that proves it.
@@ -108,7 +110,7 @@ func TestAnAuthenticatorIsASecondFactor(t *testing.T) {
 	})
 	for name, change := range map[string]func(h *holder){
 		"on its own site":    func(h *holder) { h.page.Origin = "https://evil.example" },
-		"with its own key":   func(h *holder) { h.key.Key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2).Key },
+		"with its own key":   func(h *holder) { h.key.Key = webauthntest.NewCredential().Key },
 		"in its user's hand": func(h *holder) { h.authenticator.Options.UserNotPresent = true },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,7 @@ func TestWhatNobodyConfirmedDoesNotWaitForTheOwner(t *testing.T) {
 		v.want(v.say("/signup", `{"email":%q,"password":%q}`, victim, early), 200, "")
 	}
 	byProvider := func(v *visitors) {
-		second.is("attacker", victim, false)
+		second.Is("attacker", victim, false)
 		v.refusal(v.at(second).browser().signInAt("second", "attacker"), auth.CodeProviderEmailNeedsVerification)
 	}
 	for name, arrive := range map[string]func(*visitors, *post) answer{
@@ -78,4 +78,37 @@ func TestAPasswordThatWasDroppedIsNotTakenOverByTheNextSignUp(t *testing.T) {
 	}
 	s.want(s.verifyHash("signup", p.last(t, auth.MailConfirmation, "a@example.com").TokenHash), 200, "")
 	s.want(s.signIn("a@example.com", "Attacker-pass-1"), 400, "invalid_credentials")
+}
+
+// Mails have their interval. Whoever keeps asking just before the owner does must not have theirs confirmed by the mail
+// that the owner gets then.
+func TestASignUpThatComesTooSoonForAMailLeavesNothingOfAStranger(t *testing.T) {
+	o := linkOptions()
+	o.LimitsOff = false
+	s, p := mailing(t, o)
+	s.want(s.say("/signup", `{"email":%q,"password":"Attacker-pass-1"}`, victim), 200, "")
+	s.want(s.say("/signup", `{"email":%q,"password":"Owners-pass-1"}`, victim), 200, "")
+	if p.sent() != 1 {
+		t.Fatalf("%d mails are sent", p.sent())
+	}
+	s.want(s.verifyHash("signup", p.last(t, auth.MailConfirmation, victim).TokenHash), 200, "")
+	s.want(s.signIn(victim, "Attacker-pass-1"), 400, "invalid_credentials")
+}
+
+// The owner of an address who asks for a link may find another mail beside it, which a stranger had sent. Whichever they
+// open, nothing of the stranger's comes with it.
+func TestAMailThatAStrangerHadSentConfirmsNothingOfTheirs(t *testing.T) {
+	for _, path := range []string{"/otp", "/recover"} {
+		t.Run(path, func(t *testing.T) {
+			s, p := mailing(t, linkOptions())
+			stranger := func() {
+				s.want(s.say("/signup", `{"email":%q,"password":"Attacker-pass-1"}`, victim), 200, "")
+			}
+			stranger()
+			s.want(s.say(path, `{"email":%q}`, victim), 200, "")
+			stranger()
+			s.want(s.verifyHash("signup", p.last(t, auth.MailConfirmation, victim).TokenHash), 200, "")
+			s.want(s.signIn(victim, "Attacker-pass-1"), 400, "invalid_credentials")
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package accounts_test
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
@@ -33,12 +34,12 @@ func startWithTokens(t *testing.T, authority string) *visitors {
 	o := options()
 	o.Autoconfirm, o.Providers.ManualLinking = false, true
 	for _, name := range []string{"keycloak", "google", "apple", "linkedin_oidc"} {
-		o.Providers.Providers = append(o.Providers.Providers, other.provider(name, func(c *provider.Config) { c.Audiences = []string{"phone"} }))
+		o.Providers.Providers = append(o.Providers.Providers, other.Provider(name, loopbackClient(), func(c *provider.Config) { c.Audiences = []string{"phone"} }))
 	}
 	o.Providers.Providers = append(o.Providers.Providers,
-		other.provider("azure", func(c *provider.Config) { c.URL += authority }),
-		other.provider("careless", func(c *provider.Config) { c.SkipNonce = true }),
-		other.provider("github", nil),
+		other.Provider("azure", loopbackClient(), func(c *provider.Config) { c.URL += authority }),
+		other.Provider("careless", loopbackClient(), func(c *provider.Config) { c.SkipNonce = true }),
+		other.Provider("github", loopbackClient(), nil),
 	)
 	return &visitors{server: startOver(t, storetest.New(t), o), openID: other}
 }
@@ -87,16 +88,16 @@ func TestAnIDTokenGivesASession(t *testing.T) {
 			}
 			tc.claims["sub"], tc.claims["email"] = fmt.Sprint("user-", i), fmt.Sprintf("user-%d@example.com", i)
 			if tid, ok := tc.claims["tid"].(string); ok {
-				tc.claims["iss"] = v.openID.issuer + "/" + tid + "/v2.0"
+				tc.claims["iss"] = v.openID.Issuer + "/" + tid + "/v2.0"
 			}
-			a := v.want(v.grant(tc.provider, v.openID.sign(v.openID.claims(tc.claims)), tc.more), http.StatusOK, "")
+			a := v.want(v.grant(tc.provider, v.openID.Sign(v.openID.Claims(tc.claims)), tc.more), http.StatusOK, "")
 			if a.str("user.email") != tc.claims["email"] || a.str("user.app_metadata.provider") != tc.provider {
 				t.Errorf("the session is %s", a.text)
 			}
 		})
 	}
 	a := v.want(v.call("POST", "/token?grant_type=id_token", "", fmt.Sprintf(`{"issuer":%q,"client_id":"basalt","id_token":%q}`,
-		v.openID.issuer, v.openID.sign(v.openID.claims(jwt.MapClaims{"sub": "user-0", "email": "user-0@example.com"})))), http.StatusOK, "")
+		v.openID.Issuer, v.openID.Sign(v.openID.Claims(jwt.MapClaims{"sub": "user-0", "email": "user-0@example.com"})))), http.StatusOK, "")
 	if a.get("user.identities.0.provider") != "keycloak" {
 		t.Errorf("the session by an issuer is %s", a.text)
 	}
@@ -108,7 +109,7 @@ func TestAnIDTokenThatIsNotForUsGivesNoSession(t *testing.T) {
 	t.Parallel()
 	v := startWithTokens(t, "/common")
 	attacker := openIDServer(t)
-	key, err := v.openID.store.SigningKey(t.Context())
+	key, err := v.openID.Store.SigningKey(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,10 +125,10 @@ func TestAnIDTokenThatIsNotForUsGivesNoSession(t *testing.T) {
 	for _, name := range []string{"keycloak", "google", "apple", "linkedin_oidc", "azure", "careless"} {
 		base := jwt.MapClaims{}
 		if name == "azure" {
-			base = jwt.MapClaims{"tid": someTenant, "iss": v.openID.issuer + "/" + someTenant + "/v2.0", "xms_edov": true}
+			base = jwt.MapClaims{"tid": someTenant, "iss": v.openID.Issuer + "/" + someTenant + "/v2.0", "xms_edov": true}
 		}
 		with := func(changes jwt.MapClaims) jwt.MapClaims {
-			claims := v.openID.claims(base)
+			claims := v.openID.Claims(base)
 			for member, value := range changes {
 				if claims[member] = value; value == nil {
 					delete(claims, member)
@@ -135,45 +136,45 @@ func TestAnIDTokenThatIsNotForUsGivesNoSession(t *testing.T) {
 			}
 			return claims
 		}
-		good := v.openID.sign(with(nil))
+		good := v.openID.Sign(with(nil))
 		parts := strings.Split(good, ".")
 		tokens := map[string]string{
-			"of the attacker's own issuer":           attacker.sign(attacker.claims(nil)),
-			"of the attacker's issuer, with our own": v.openID.sign(with(jwt.MapClaims{"iss": attacker.issuer})),
+			"of the attacker's own issuer":           attacker.Sign(attacker.Claims(nil)),
+			"of the attacker's issuer, with our own": v.openID.Sign(with(jwt.MapClaims{"iss": attacker.Issuer})),
 			"of our issuer by another key":           signWith(t, jwt.SigningMethodRS256, own, key.ID(), with(nil)),
 			"of our issuer by a key of no name":      signWith(t, jwt.SigningMethodRS256, own, "", with(nil)),
 			"by the public key as a secret":          signWith(t, jwt.SigningMethodHS256, shown, key.ID(), with(nil)),
 			"by no key":                              signWith(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, key.ID(), with(nil)),
 			"with its signature cut off":             parts[0] + "." + parts[1] + ".",
-			"with another payload":                   parts[0] + "." + strings.Split(v.openID.sign(with(jwt.MapClaims{"sub": "x"})), ".")[1] + "." + parts[2],
-			"for another client":                     v.openID.sign(with(jwt.MapClaims{"aud": "attacker"})),
-			"for no client":                          v.openID.sign(with(jwt.MapClaims{"aud": nil})),
-			"for an empty client":                    v.openID.sign(with(jwt.MapClaims{"aud": ""})),
-			"asked for by another client":            v.openID.sign(with(jwt.MapClaims{"aud": []string{"basalt", "attacker"}, "azp": "attacker"})),
-			"of an issuer with a slash":              v.openID.sign(with(jwt.MapClaims{"iss": v.openID.issuer + "/"})),
-			"of no issuer":                           v.openID.sign(with(jwt.MapClaims{"iss": nil})),
-			"that has expired":                       v.openID.sign(with(jwt.MapClaims{"exp": time.Now().Add(-time.Minute).Unix()})),
-			"that never expires":                     v.openID.sign(with(jwt.MapClaims{"exp": nil})),
-			"of the future":                          v.openID.sign(with(jwt.MapClaims{"iat": time.Now().Add(time.Hour).Unix()})),
-			"not good yet":                           v.openID.sign(with(jwt.MapClaims{"nbf": time.Now().Add(time.Hour).Unix()})),
-			"of nobody":                              v.openID.sign(with(jwt.MapClaims{"sub": nil})),
-			"of an empty name":                       v.openID.sign(with(jwt.MapClaims{"sub": ""})),
-			"of a number":                            v.openID.sign(with(jwt.MapClaims{"sub": 7})),
-			"of a name that is too long":             v.openID.sign(with(jwt.MapClaims{"sub": strings.Repeat("x", 256)})),
-			"of a name with a zero byte":             v.openID.sign(with(jwt.MapClaims{"sub": "x\x00"})),
+			"with another payload":                   parts[0] + "." + strings.Split(v.openID.Sign(with(jwt.MapClaims{"sub": "x"})), ".")[1] + "." + parts[2],
+			"for another client":                     v.openID.Sign(with(jwt.MapClaims{"aud": "attacker"})),
+			"for no client":                          v.openID.Sign(with(jwt.MapClaims{"aud": nil})),
+			"for an empty client":                    v.openID.Sign(with(jwt.MapClaims{"aud": ""})),
+			"asked for by another client":            v.openID.Sign(with(jwt.MapClaims{"aud": []string{"basalt", "attacker"}, "azp": "attacker"})),
+			"of an issuer with a slash":              v.openID.Sign(with(jwt.MapClaims{"iss": v.openID.Issuer + "/"})),
+			"of no issuer":                           v.openID.Sign(with(jwt.MapClaims{"iss": nil})),
+			"that has expired":                       v.openID.Sign(with(jwt.MapClaims{"exp": time.Now().Add(-time.Minute).Unix()})),
+			"that never expires":                     v.openID.Sign(with(jwt.MapClaims{"exp": nil})),
+			"of the future":                          v.openID.Sign(with(jwt.MapClaims{"iat": time.Now().Add(time.Hour).Unix()})),
+			"not good yet":                           v.openID.Sign(with(jwt.MapClaims{"nbf": time.Now().Add(time.Hour).Unix()})),
+			"of nobody":                              v.openID.Sign(with(jwt.MapClaims{"sub": nil})),
+			"of an empty name":                       v.openID.Sign(with(jwt.MapClaims{"sub": ""})),
+			"of a number":                            v.openID.Sign(with(jwt.MapClaims{"sub": 7})),
+			"of a name that is too long":             v.openID.Sign(with(jwt.MapClaims{"sub": strings.Repeat("x", 256)})),
+			"of a name with a zero byte":             v.openID.Sign(with(jwt.MapClaims{"sub": "x\x00"})),
 			"that is none":                           "x",
 			"of many dots":                           strings.Repeat(".", 5000),
 			"that is too long":                       good + strings.Repeat("A", 20_000),
 		}
 		if name == "azure" {
-			tokens["of another tenant than it says"] = v.openID.sign(with(jwt.MapClaims{"tid": otherTenant}))
-			tokens["of no tenant"] = v.openID.sign(with(jwt.MapClaims{"tid": nil}))
-			tokens["of a tenant that is a path"] = v.openID.sign(with(jwt.MapClaims{"tid": "x/../y", "iss": v.openID.issuer + "/x/../y/v2.0"}))
-			tokens["of the template itself"] = v.openID.sign(with(jwt.MapClaims{"iss": v.openID.issuer + "/{tenantid}/v2.0", "tid": "{tenantid}"}))
-			tokens["of the authority"] = v.openID.sign(with(jwt.MapClaims{"iss": v.openID.issuer + "/common/v2.0", "tid": "common"}))
+			tokens["of another tenant than it says"] = v.openID.Sign(with(jwt.MapClaims{"tid": otherTenant}))
+			tokens["of no tenant"] = v.openID.Sign(with(jwt.MapClaims{"tid": nil}))
+			tokens["of a tenant that is a path"] = v.openID.Sign(with(jwt.MapClaims{"tid": "x/../y", "iss": v.openID.Issuer + "/x/../y/v2.0"}))
+			tokens["of the template itself"] = v.openID.Sign(with(jwt.MapClaims{"iss": v.openID.Issuer + "/{tenantid}/v2.0", "tid": "{tenantid}"}))
+			tokens["of the authority"] = v.openID.Sign(with(jwt.MapClaims{"iss": v.openID.Issuer + "/common/v2.0", "tid": "common"}))
 		}
 		if name != "careless" {
-			tokens["with a nonce that is not told"] = v.openID.sign(with(jwt.MapClaims{"nonce": hashed("fresh")}))
+			tokens["with a nonce that is not told"] = v.openID.Sign(with(jwt.MapClaims{"nonce": hashed("fresh")}))
 		}
 		for what, token := range tokens {
 			if a := v.grant(name, token, ""); a.status != http.StatusBadRequest || a.code() != "validation_failed" {
@@ -186,17 +187,17 @@ func TestAnIDTokenThatIsNotForUsGivesNoSession(t *testing.T) {
 		"the hash of the nonce":  fmt.Sprintf(`,"nonce":%q`, hashed("fresh")),
 		"an access token beside": `,"nonce":"fresh","access_token":"another"`,
 	} {
-		token := v.openID.sign(v.openID.claims(jwt.MapClaims{"nonce": hashed("fresh"), "at_hash": atHash("opaque")}))
+		token := v.openID.Sign(v.openID.Claims(jwt.MapClaims{"nonce": hashed("fresh"), "at_hash": atHash("opaque")}))
 		if a := v.grant("keycloak", token, more); a.status != http.StatusBadRequest {
 			t.Errorf("with %s: %d %s", what, a.status, a.text)
 		}
 	}
-	v.want(v.grant("keycloak", v.openID.sign(v.openID.claims(nil)), `,"nonce":"fresh"`), http.StatusBadRequest, "validation_failed")
-	v.want(v.grant("unknown", v.openID.sign(v.openID.claims(nil)), ""), http.StatusBadRequest, "validation_failed")
-	v.want(v.grant("github", v.openID.sign(v.openID.claims(nil)), ""), http.StatusBadRequest, "oauth_provider_not_supported")
+	v.want(v.grant("keycloak", v.openID.Sign(v.openID.Claims(nil)), `,"nonce":"fresh"`), http.StatusBadRequest, "validation_failed")
+	v.want(v.grant("unknown", v.openID.Sign(v.openID.Claims(nil)), ""), http.StatusBadRequest, "validation_failed")
+	v.want(v.grant("github", v.openID.Sign(v.openID.Claims(nil)), ""), http.StatusBadRequest, "oauth_provider_not_supported")
 	v.want(v.grant("keycloak", "", ""), http.StatusBadRequest, "validation_failed")
 	v.want(v.call("POST", "/token?grant_type=id_token", "", fmt.Sprintf(`{"issuer":%q,"client_id":"basalt","id_token":%q}`,
-		attacker.issuer, attacker.sign(attacker.claims(nil)))), http.StatusBadRequest, "validation_failed")
+		attacker.Issuer, attacker.Sign(attacker.Claims(nil)))), http.StatusBadRequest, "validation_failed")
 	if n := v.count(`select count(*) from auth.users`) + v.count(`select count(*) from auth.sessions`); n != 0 {
 		t.Errorf("there are %d accounts and sessions", n)
 	}
@@ -220,9 +221,9 @@ func TestMicrosoftsAuthoritiesStandForTheirTenants(t *testing.T) {
 		t.Run(tc.authority+" "+tc.tenant, func(t *testing.T) {
 			t.Parallel()
 			v := startWithTokens(t, tc.authority)
-			claims := v.openID.claims(tc.claims)
-			claims["tid"], claims["iss"] = tc.tenant, v.openID.issuer+"/"+tc.tenant+"/v2.0"
-			if a := v.grant("azure", v.openID.sign(claims), ""); a.status != tc.want {
+			claims := v.openID.Claims(tc.claims)
+			claims["tid"], claims["iss"] = tc.tenant, v.openID.Issuer+"/"+tc.tenant+"/v2.0"
+			if a := v.grant("azure", v.openID.Sign(claims), ""); a.status != tc.want {
 				t.Errorf("the answer is %d %s", a.status, a.text)
 			}
 		})
@@ -234,7 +235,7 @@ func TestAnIDTokenAddsAnIdentityToTheCallersAccount(t *testing.T) {
 	v := startWithTokens(t, "/common")
 	v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":"own@example.com","password":%q,"email_confirm":true}`, goodPassword)), http.StatusOK, "")
 	session := v.signIn("own@example.com", goodPassword)
-	body := fmt.Sprintf(`{"provider":"keycloak","link_identity":true,"id_token":%q}`, v.openID.sign(v.openID.claims(nil)))
+	body := fmt.Sprintf(`{"provider":"keycloak","link_identity":true,"id_token":%q}`, v.openID.Sign(v.openID.Claims(nil)))
 	a := v.want(v.call("POST", "/token?grant_type=id_token", session.str("access_token"), body), http.StatusOK, "")
 	if a.str("user.id") != session.str("user.id") || a.get("user.app_metadata.providers.1") != "keycloak" {
 		t.Errorf("the session is %s", a.text)
@@ -242,4 +243,50 @@ func TestAnIDTokenAddsAnIdentityToTheCallersAccount(t *testing.T) {
 	v.want(v.call("POST", "/token?grant_type=id_token", session.str("access_token"), body), http.StatusUnprocessableEntity, "identity_already_exists")
 	v.want(v.call("POST", "/token?grant_type=id_token", "", body), http.StatusUnauthorized, "no_authorization")
 	v.want(v.call("POST", "/token?grant_type=id_token", v.keys.AnonKey, body), http.StatusForbidden, "bad_jwt")
+}
+
+// A provider's keys may take their time to come. Whoever is thrown out meanwhile must not leave an identity behind.
+func TestAnIDTokenIsNotLinkedBySomebodyWhoIsThrownOutMeanwhile(t *testing.T) {
+	t.Parallel()
+	v := startWithTokens(t, "/common")
+	for name, tc := range map[string]struct {
+		meanwhile string
+		status    int
+		code      string
+	}{
+		"the session ends": {`delete from auth.sessions where user_id = $1`, http.StatusForbidden, "session_not_found"},
+		"a factor is proved elsewhere": {`
+			insert into auth.mfa_factors (id, user_id, factor_type, status, created_at, updated_at)
+			values (gen_random_uuid(), $1, 'totp', 'verified', now(), now())`, http.StatusForbidden, "insufficient_aal"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			session := v.confirmed(address())
+			tx, err := v.db.Pool.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tx.Rollback(context.Background())
+			if _, err := tx.Exec(t.Context(), `select from auth.users where id = $1 for update`, session.str("user.id")); err != nil {
+				t.Fatal(err)
+			}
+			answered := make(chan answer, 1)
+			go func() {
+				answered <- v.call("POST", "/token?grant_type=id_token", session.str("access_token"),
+					fmt.Sprintf(`{"provider":"keycloak","link_identity":true,"id_token":%q}`, v.openID.Sign(v.openID.Claims(nil))))
+			}()
+			v.until("the linking waits for the account", func() bool {
+				return v.count(`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`) > 0
+			})
+			if _, err := tx.Exec(t.Context(), tc.meanwhile, session.str("user.id")); err != nil {
+				t.Fatal(err)
+			}
+			if err := tx.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			v.want(<-answered, tc.status, tc.code)
+			if n := v.count(`select count(*) from auth.identities where provider = 'keycloak'`); n != 0 {
+				t.Error("the identity is linked")
+			}
+		})
+	}
 }

@@ -11,20 +11,21 @@ import (
 	"basalt/auth"
 	"basalt/auth/hook"
 	"basalt/auth/provider"
+	"basalt/auth/provider/providertest"
 	"basalt/store/storetest"
 )
 
 const victim = "victim@example.com"
 
 // secondProvider lets a server sign users in under a second name.
-func secondProvider(second *openID) func(*auth.Options) {
+func secondProvider(second *providertest.OpenID) func(*auth.Options) {
 	return func(o *auth.Options) {
-		o.Providers.Providers = append(o.Providers.Providers, second.provider("second", nil))
+		o.Providers.Providers = append(o.Providers.Providers, second.Provider("second", loopbackClient(), nil))
 	}
 }
 
 // at is the same service with another server of users.
-func (v *visitors) at(second *openID) *visitors {
+func (v *visitors) at(second *providertest.OpenID) *visitors {
 	other := *v
 	other.openID = second
 	return &other
@@ -41,7 +42,7 @@ func TestAnAccountWithAConfirmedAddressGainsTheVerifiedIdentity(t *testing.T) {
 	v := startWithOpenID(t, nil)
 	created := v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":%q,"password":%q,"email_confirm":true}`, victim, goodPassword)), http.StatusOK, "")
 	earlier := v.want(v.signIn(victim, goodPassword), http.StatusOK, "")
-	v.openID.is(openIDUser, victim, true)
+	v.openID.Is(openIDUser, victim, true)
 	u := v.call("GET", "/user", v.browser().session(openIDUser), "")
 	if u.str("id") != created.str("id") || u.get("app_metadata.providers.1") != "keycloak" || u.get("app_metadata.provider") != "email" {
 		t.Errorf("the account is %s", u.text)
@@ -77,7 +78,7 @@ func TestNobodyCanWaitInAnAccountForItsOwner(t *testing.T) {
 			return token
 		}},
 		{"by another provider that does not vouch for the address", true, func(v *visitors) string {
-			second.is("attacker", victim, false)
+			second.Is("attacker", victim, false)
 			return fragment(v.at(second).browser().signInAt("second", "attacker")).Get("access_token")
 		}},
 		{"by metadata", true, func(v *visitors) string {
@@ -96,7 +97,7 @@ func TestNobodyCanWaitInAnAccountForItsOwner(t *testing.T) {
 				select gen_random_uuid(), id, 'totp', 'unverified', now(), now() from auth.users;
 				insert into auth.one_time_tokens (id, user_id, token_type, token_hash, relates_to)
 				select gen_random_uuid(), id, 'recovery_token', 'x', 'x' from auth.users`)
-			v.openID.is("owner", victim, true)
+			v.openID.Is("owner", victim, true)
 			owner := v.browser().session("owner")
 			u := v.want(v.call("GET", "/user", owner, ""), http.StatusOK, "")
 			if u.str("email") != victim || u.get("identities.1") != nil || u.get("identities.0.id") != "owner" || u.get("user_metadata.role") != nil ||
@@ -124,10 +125,10 @@ func TestAnAddressThatTheProviderDoesNotVouchForOpensNoAccount(t *testing.T) {
 	mails := &post{}
 	v := startWithOpenID(t, func(o *auth.Options) { o.Outbound = mails })
 	v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":%q,"password":%q,"email_confirm":true}`, victim, goodPassword)), http.StatusOK, "")
-	v.openID.is("one", victim, false)
+	v.openID.Is("one", victim, false)
 	taken := v.browser().signIn("one", "")
 	v.refusal(taken, auth.CodeProviderEmailNeedsVerification)
-	v.openID.is("two", "free@example.com", false)
+	v.openID.Is("two", "free@example.com", false)
 	free := v.browser().signIn("two", "")
 	if taken.String() != free.String() {
 		t.Errorf("the answers differ: %s, %s", taken, free)
@@ -155,7 +156,7 @@ func TestAnAddressThatTheProviderDoesNotVouchForOpensNoAccount(t *testing.T) {
 
 func TestAProviderWithoutAddressesNeedsTheOperatorsConsent(t *testing.T) {
 	v := startWithOpenID(t, nil)
-	v.openID.is(openIDUser, "", false)
+	v.openID.Is(openIDUser, "", false)
 	v.refusal(v.browser().signIn(openIDUser, ""), auth.CodeProviderEmailNeedsVerification)
 
 	other := openIDServer(t)
@@ -167,18 +168,18 @@ func TestAProviderWithoutAddressesNeedsTheOperatorsConsent(t *testing.T) {
 }
 
 // startWithOpenIDAgain takes users without an address, in a database of its own.
-func startWithOpenIDAgain(t *testing.T, other *openID) *visitors {
+func startWithOpenIDAgain(t *testing.T, other *providertest.OpenID) *visitors {
 	t.Helper()
 	o := options()
-	o.Providers.Providers = []*provider.Provider{other.provider("keycloak", func(c *provider.Config) { c.EmailOptional = true })}
-	other.is(openIDUser, "", false)
+	o.Providers.Providers = []*provider.Provider{other.Provider("keycloak", loopbackClient(), func(c *provider.Config) { c.EmailOptional = true })}
+	other.Is(openIDUser, "", false)
 	return &visitors{server: startOver(t, storetest.New(t), o), openID: other}
 }
 
 func TestSSOUsersAreNobodyElse(t *testing.T) {
 	v := startWithOpenID(t, nil)
 	v.db.Exec(t, `insert into auth.users (id, email, is_sso_user, email_confirmed_at, created_at) values (gen_random_uuid(), 'victim@example.com', true, now(), now())`)
-	v.openID.is(openIDUser, victim, true)
+	v.openID.Is(openIDUser, victim, true)
 	v.browser().session(openIDUser)
 	if n := v.count(`select count(*) from auth.users where email = $1`, victim); n != 2 {
 		t.Errorf("there are %d accounts", n)
@@ -187,7 +188,7 @@ func TestSSOUsersAreNobodyElse(t *testing.T) {
 
 func TestBannedUsersAndNewOnesWhereThereAreNoneAreRefused(t *testing.T) {
 	v := startWithOpenID(t, func(o *auth.Options) { o.DisableSignup = true })
-	v.openID.is(openIDUser, victim, true)
+	v.openID.Is(openIDUser, victim, true)
 	v.refusal(v.browser().signIn(openIDUser, ""), auth.CodeSignupDisabled)
 	v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":%q,"email_confirm":true}`, victim)), http.StatusOK, "")
 	v.browser().session(openIDUser)
@@ -197,7 +198,7 @@ func TestBannedUsersAndNewOnesWhereThereAreNoneAreRefused(t *testing.T) {
 
 func TestManyFirstSignInsAtOnceMakeOneAccount(t *testing.T) {
 	v := startWithOpenID(t, nil)
-	v.openID.is(openIDUser, victim, true)
+	v.openID.Is(openIDUser, victim, true)
 	var backs [12]string
 	var browsers [12]*browser
 	for i := range backs {
@@ -223,7 +224,7 @@ func TestAUserAddsAndRemovesIdentities(t *testing.T) {
 	v := startWithOpenID(t, nil)
 	v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":"own@example.com","password":%q,"email_confirm":true}`, goodPassword)), http.StatusOK, "")
 	token := v.signIn("own@example.com", goodPassword).str("access_token")
-	v.openID.is(openIDUser, "other@example.com", true)
+	v.openID.Is(openIDUser, "other@example.com", true)
 	b := v.browser()
 	link := func() *url.URL {
 		a := v.want(v.call("GET", "/user/identities/authorize?provider=keycloak&skip_http_redirect=true", token, ""), http.StatusOK, "")
@@ -260,7 +261,7 @@ func TestAnIdentityIsLinkedWhenTheAppThatAskedBringsTheCode(t *testing.T) {
 	v := startWithOpenID(t, nil)
 	v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":"own@example.com","password":%q,"email_confirm":true}`, goodPassword)), http.StatusOK, "")
 	token := v.signIn("own@example.com", goodPassword).str("access_token")
-	v.openID.is(openIDUser, victim, true)
+	v.openID.Is(openIDUser, victim, true)
 	follow := func() *url.URL {
 		a := v.want(v.call("GET", "/user/identities/authorize?provider=keycloak&skip_http_redirect=true&"+challenge(), token, ""), http.StatusOK, "")
 		b := v.browser()
@@ -288,33 +289,43 @@ func TestAnIdentityIsLinkedWhenTheAppThatAskedBringsTheCode(t *testing.T) {
 
 // Whoever had a session for a while must not finish with it what they began, after they were thrown out.
 func TestALinkingEndsWithTheSessions(t *testing.T) {
-	for name, end := range map[string]func(v *visitors, user, token string){
-		"by a new password": func(v *visitors, _, token string) {
+	for name, end := range map[string]func(v *visitors, user, token, refresh string){
+		"by a new password": func(v *visitors, _, token, _ string) {
 			v.want(v.call("PUT", "/user", token, `{"password":"Another-pass-1"}`), http.StatusOK, "")
 		},
-		"by an administrator's new password": func(v *visitors, user, _ string) {
+		"by an administrator's new password": func(v *visitors, user, _, _ string) {
 			v.want(v.admin("PUT", "/users/"+user, `{"password":"Another-pass-1"}`), http.StatusOK, "")
 		},
-		"by a sign-out": func(v *visitors, _, token string) {
+		"by a sign-out": func(v *visitors, _, token, _ string) {
 			v.want(v.call("POST", "/logout?scope=others", token, ""), http.StatusNoContent, "")
 		},
-		"by an administrator": func(v *visitors, user, _ string) {
+		"by an administrator": func(v *visitors, user, _, _ string) {
 			v.want(v.admin("DELETE", "/users/"+user+"/sessions", ""), http.StatusNoContent, "")
+		},
+		"by the first second factor": func(v *visitors, _, token, _ string) {
+			u := &factorUser{server: v.server, access: token}
+			u.prove(u.enroll("app"))
+		},
+		"by a used refresh token that comes back": func(v *visitors, _, _, refresh string) {
+			v.want(v.refresh(refresh), http.StatusOK, "")
+			v.db.Exec(v.t, `update auth.refresh_tokens set updated_at = now() - interval '1 hour'`)
+			v.want(v.refresh(refresh), http.StatusBadRequest, "refresh_token_already_used")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := startWithOpenID(t, nil)
 			u := v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":"own@example.com","password":%q,"email_confirm":true}`, goodPassword)), http.StatusOK, "")
 			token := v.signIn("own@example.com", goodPassword).str("access_token")
-			stolen := v.signIn("own@example.com", goodPassword).str("access_token")
-			v.openID.is("thief", "thief@example.com", true)
+			thief := v.signIn("own@example.com", goodPassword)
+			stolen := thief.str("access_token")
+			v.openID.Is("thief", "thief@example.com", true)
 			b := v.browser()
 			begin := func(query string) string {
 				a := v.want(v.call("GET", "/user/identities/authorize?provider=keycloak&skip_http_redirect=true"+query, stolen, ""), http.StatusOK, "")
 				return b.consent(a.str("url"), "thief")
 			}
 			plain, app, brought := begin(""), begin("&"+challenge()), b.arrive(begin("&"+challenge())).Query().Get("code")
-			end(v, u.str("id"), token)
+			end(v, u.str("id"), token, thief.str("refresh_token"))
 			v.refusal(b.arrive(plain), auth.CodeBadOAuthState)
 			v.refusal(b.arrive(app), auth.CodeBadOAuthState)
 			v.want(v.call("POST", "/token?grant_type=pkce", "", fmt.Sprintf(`{"auth_code":%q,"code_verifier":%q}`, brought, verifier)),
@@ -328,7 +339,7 @@ func TestALinkingEndsWithTheSessions(t *testing.T) {
 
 func TestAnIdentityOfSomebodyElseIsNotLinked(t *testing.T) {
 	v := startWithOpenID(t, nil)
-	v.openID.is(openIDUser, victim, true)
+	v.openID.Is(openIDUser, victim, true)
 	v.browser().session(openIDUser)
 	v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":"own@example.com","password":%q,"email_confirm":true}`, goodPassword)), http.StatusOK, "")
 	token := v.signIn("own@example.com", goodPassword).str("access_token")
@@ -340,7 +351,7 @@ func TestAnIdentityOfSomebodyElseIsNotLinked(t *testing.T) {
 func TestAnAnonymousUserBecomesWhoTheProviderKnows(t *testing.T) {
 	v := startWithOpenID(t, func(o *auth.Options) { o.Anonymous = true })
 	anonymous := v.want(v.call("POST", "/signup", v.keys.AnonKey, `{}`), http.StatusOK, "")
-	v.openID.is(openIDUser, victim, true)
+	v.openID.Is(openIDUser, victim, true)
 	a := v.want(v.call("GET", "/user/identities/authorize?provider=keycloak&skip_http_redirect=true", anonymous.str("access_token"), ""), http.StatusOK, "")
 	b := v.browser()
 	b.arrive(b.consent(a.str("url"), openIDUser))
@@ -409,21 +420,21 @@ end $$;`, func(h *auth.Hooks) {
 		h.AfterUserCreated = after.hook(hook.AfterUserCreated)
 	}, func(o *auth.Options) {
 		o.Autoconfirm = false
-		o.Providers.Providers = []*provider.Provider{other.provider("keycloak", nil)}
+		o.Providers.Providers = []*provider.Provider{other.Provider("keycloak", loopbackClient(), nil)}
 	})}
-	other.is("one", "one@example.com", true)
+	other.Is("one", "one@example.com", true)
 	v.browser().session("one")
 	v.browser().session("one")
 	if said, n := after.last(); n != 1 || said.str("user.email") != "one@example.com" {
 		t.Errorf("%d calls, %s", n, said.text)
 	}
-	other.is("two", "two@elsewhere.example", true)
+	other.Is("two", "two@elsewhere.example", true)
 	values := fragment(v.browser().signIn("two", ""))
 	if values.Get("error_description") != "by invitation only" || values.Get("access_token") != "" {
 		t.Errorf("the refused sign-in ends with %v", values)
 	}
 	after.answer(func(string) string { return `{"error":{"message":"the books are closed"}}` })
-	other.is("three", "three@example.com", true)
+	other.Is("three", "three@example.com", true)
 	for _, query := range []string{"", challenge()} {
 		at := v.browser().signIn("three", query)
 		if at.Query().Get("code") != "" && query == "" || fragment(at).Get("access_token") != "" && query == "" {
@@ -439,7 +450,7 @@ func TestTheOwnerIsToldOfIdentitiesThatComeAndGo(t *testing.T) {
 	mails := &post{}
 	v := startWithOpenID(t, func(o *auth.Options) { o.Outbound, o.Notify = mails, auth.Notifications() })
 	v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":%q,"password":%q,"email_confirm":true}`, victim, goodPassword)), http.StatusOK, "")
-	v.openID.is(openIDUser, victim, true)
+	v.openID.Is(openIDUser, victim, true)
 	token := v.browser().session(openIDUser)
 	if m := mails.last(t, auth.MailIdentityLinked, victim); m.Provider != "keycloak" {
 		t.Errorf("the mail tells of %q", m.Provider)

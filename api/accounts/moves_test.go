@@ -162,6 +162,35 @@ func TestANewPasswordGivesUpAddressesThatWait(t *testing.T) {
 	}
 }
 
+// With a factor a session without it changes no address: nor does it finish what it began before there was one.
+func TestTheFirstFactorGivesUpAddressesThatWait(t *testing.T) {
+	o := linkOptions()
+	o.Links.OneSidedEmailChange = true
+	s, p := mailing(t, o)
+	own := s.confirmed("own@example.com")
+	thief := s.want(s.signIn("own@example.com", goodPassword), 200, "").str("access_token")
+	s.want(s.call("PUT", "/user", thief, `{"email":"thief@example.com","phone":"4915122222222"}`), 200, "")
+	u := &factorUser{server: s, access: own.str("access_token")}
+	first := u.enroll("app")
+	u.prove(first)
+	for _, a := range []answer{
+		s.verifyHash("email_change", p.last(t, auth.MailEmailChange, "thief@example.com").TokenHash),
+		s.verifyText("phone_change", "4915122222222", p.text(t, "4915122222222").Code),
+	} {
+		s.want(a, 403, "otp_expired")
+	}
+	s.want(s.say("/resend", `{"type":"phone_change","phone":"4915122222222"}`), 200, "")
+	a := s.want(u.do("GET", "/user", ""), 200, "")
+	if a.get("new_email") != nil || a.get("new_phone") != nil || s.count(`select count(*) from auth.one_time_tokens`) != 0 {
+		t.Errorf("the user is %s", a.text)
+	}
+
+	s.want(u.do("PUT", "/user", `{"phone":"4915133333333"}`), 200, "")
+	u.prove(first)
+	u.prove(u.enroll("another app"))
+	s.want(s.verifyText("phone_change", "4915133333333", p.text(t, "4915133333333").Code), 200, "")
+}
+
 func TestUsersAreToldOfWhatChangesTheirWayIn(t *testing.T) {
 	o := linkOptions()
 	o.Autoconfirm, o.Links.PhoneAutoconfirm, o.Notify = true, true, auth.Notifications()

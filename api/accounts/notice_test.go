@@ -65,7 +65,7 @@ func TestUsersAreToldOfTheirIdentities(t *testing.T) {
 	v := startWithOpenID(t, func(o *auth.Options) { o.Outbound, o.Notify = p, auth.Notifications() })
 	v.want(v.admin("POST", "/users", fmt.Sprintf(`{"email":"own@example.com","password":%q,"email_confirm":true}`, goodPassword)), http.StatusOK, "")
 	token := v.signIn("own@example.com", goodPassword).str("access_token")
-	v.openID.is(openIDUser, "other@example.com", true)
+	v.openID.Is(openIDUser, "other@example.com", true)
 	a := v.want(v.call("GET", "/user/identities/authorize?provider=keycloak&skip_http_redirect=true", token, ""), http.StatusOK, "")
 	b := v.browser()
 	b.arrive(b.consent(a.str("url"), openIDUser))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"basalt/auth"
+	"basalt/auth/provider/providertest"
 )
 
 const verifier = "a-verifier-of-forty-three-characters-or-more-x"
@@ -21,7 +22,7 @@ func challenge() string {
 
 func TestAUserOfAProviderIsLedBackWithASession(t *testing.T) {
 	v := startWithOpenID(t, nil)
-	v.openID.is(openIDUser, "Visitor@Example.com", true)
+	v.openID.Is(openIDUser, "Visitor@Example.com", true)
 	at := v.browser().signIn(openIDUser, "redirect_to="+url.QueryEscape("http://site.example/welcome?a=b#/place"))
 	if at.Host != "site.example" || at.Path != "/welcome" || at.RawQuery != "a=b" || !strings.HasPrefix(at.Fragment, "/place&") {
 		t.Errorf("it leads to %s", at)
@@ -58,7 +59,7 @@ func TestAUserOfAProviderIsLedBackWithASession(t *testing.T) {
 
 func TestAUserOfAProviderIsLedBackWithACodeForTheApp(t *testing.T) {
 	v := startWithOpenID(t, nil)
-	v.openID.is(openIDUser, "visitor@example.com", true)
+	v.openID.Is(openIDUser, "visitor@example.com", true)
 	at := v.browser().signIn(openIDUser, challenge())
 	code := at.Query().Get("code")
 	if code == "" || at.Fragment != "" {
@@ -79,7 +80,7 @@ func TestAUserOfAProviderIsLedBackWithACodeForTheApp(t *testing.T) {
 
 func TestTheProvidersAddressIsToldWithoutALeadThere(t *testing.T) {
 	v := startWithOpenID(t, nil)
-	v.openID.is(openIDUser, "visitor@example.com", true)
+	v.openID.Is(openIDUser, "visitor@example.com", true)
 	a := v.want(v.call("GET", "/authorize?provider=keycloak&skip_http_redirect=true&prompt=login&state=mine&"+challenge(), "", ""), http.StatusOK, "")
 	at, err := url.Parse(a.str("url"))
 	if err != nil {
@@ -114,7 +115,7 @@ func TestASignInThatCannotBeginIsRefused(t *testing.T) {
 
 func TestAStateIsGoodOnceAndInItsBrowser(t *testing.T) {
 	v := startWithOpenID(t, nil)
-	v.openID.is(openIDUser, "visitor@example.com", true)
+	v.openID.Is(openIDUser, "visitor@example.com", true)
 	b := v.browser()
 	back := b.consent(b.depart(""), openIDUser)
 	at, err := url.Parse(back)
@@ -143,7 +144,7 @@ func TestAStateIsGoodOnceAndInItsBrowser(t *testing.T) {
 
 func TestAStateThatWaitedTooLongIsRefusedWhereTheAppSeesIt(t *testing.T) {
 	v := startWithOpenID(t, nil)
-	v.openID.is(openIDUser, "visitor@example.com", true)
+	v.openID.Is(openIDUser, "visitor@example.com", true)
 	b := v.browser()
 	back := b.consent(b.depart(challenge()+"&redirect_to=http://site.example/app"), openIDUser)
 	v.db.Exec(t, `update auth.flow_state set created_at = now() - interval '6 minutes'`)
@@ -176,7 +177,7 @@ func TestARefusalOfTheProviderReachesTheApp(t *testing.T) {
 
 func TestASignInLeadsNowhereElse(t *testing.T) {
 	v := startWithOpenID(t, nil)
-	v.openID.is(openIDUser, "visitor@example.com", true)
+	v.openID.Is(openIDUser, "visitor@example.com", true)
 	for _, target := range []string{"https://evil.example", "//evil.example", "http://site.example@evil.example", "javascript:alert(1)"} {
 		b := v.browser()
 		if at := b.signIn(openIDUser, "redirect_to="+url.QueryEscape(target)); at.Scheme != "http" || at.Host != "site.example" {
@@ -210,7 +211,7 @@ func TestASignInLeadsNowhereElse(t *testing.T) {
 // What passes between the servers is in no line of the log, whether it went well or not.
 func TestWhatPassesBetweenTheServersIsNotLogged(t *testing.T) {
 	v := startWithOpenID(t, nil)
-	v.openID.is(openIDUser, "visitor@example.com", true)
+	v.openID.Is(openIDUser, "visitor@example.com", true)
 	secrets := []string{verifier}
 	keep := func(values url.Values, names ...string) {
 		for _, name := range names {
@@ -243,10 +244,10 @@ func TestWhatPassesBetweenTheServersIsNotLogged(t *testing.T) {
 		keep(departed.Query(), "state", "nonce", "code_challenge")
 		b.arrive(ownCallback + "?code=canary-code&state=" + url.QueryEscape(departed.Query().Get("state")))
 	}
-	token := v.openID.sign(v.openID.claims(nil))
+	token := v.openID.Sign(v.openID.Claims(nil))
 	v.call("POST", "/token?grant_type=id_token", "", fmt.Sprintf(`{"provider":"keycloak","id_token":%q,"access_token":"canary-access","nonce":"canary-nonce"}`, token))
-	secrets = append(secrets, token, "canary-code", "canary-access", "canary-nonce", "basalt:secret", `"secret"`)
-	if len(secrets) < 18 {
+	secrets = append(secrets, token, "canary-code", "canary-access", "canary-nonce", providertest.ClientSecret)
+	if len(secrets) < 17 {
 		t.Errorf("there are only %d secrets", len(secrets))
 	}
 	text := v.log.String()

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/oauth2"
 
@@ -236,15 +237,53 @@ func TestRefreshesOfAClient(t *testing.T) {
 	s.want(s.call("GET", "/user", held.AccessToken, ""), 403, "session_not_found")
 }
 
-// A code that a thief's session had given must not outlive the password either.
-func TestACodeOfAClientEndsWithThePassword(t *testing.T) {
-	s := startOAuth(t, "ES256", nil)
+// A code that a thief's session had given must not outlive the password or the session either.
+func TestACodeOfAClientEndsWithTheSessions(t *testing.T) {
+	for name, end := range map[string]func(s *server, user, thief answer){
+		"by a new password": func(s *server, user, _ answer) {
+			s.want(s.call("PUT", "/user", user.str("access_token"), `{"password":"Another-pass-1"}`), 200, "")
+		},
+		"by a sign-out": func(s *server, user, _ answer) {
+			s.want(s.call("POST", "/logout?scope=others", user.str("access_token"), ""), 204, "")
+		},
+		"by an administrator": func(s *server, user, thief answer) {
+			s.want(s.admin("DELETE", "/users/"+user.str("user.id")+"/sessions/"+fmt.Sprint(claimsOf(s.t, thief.str("access_token"))["session_id"]), ""), 204, "")
+		},
+		"by the first factor": func(s *server, user, _ answer) {
+			u := &factorUser{server: s, access: user.str("access_token")}
+			u.prove(u.enroll("app"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := startOAuth(t, "ES256", nil)
+			p := s.party(t, "", "email")
+			email, verifier := address(), oauth2.GenerateVerifier()
+			user := s.signUp(email)
+			thief := s.want(s.signIn(email, goodPassword), 200, "")
+			code := codeOf(t, p.grant(t, thief.str("access_token"), p.ask(t, "s", verifier)), "s")
+			end(s, user, thief)
+			if _, err := p.config.Exchange(p.ctx, code, oauth2.VerifierOption(verifier)); err == nil {
+				t.Error("the code gives a session")
+			}
+		})
+	}
+}
+
+// Clients have no factors. What a session with one has authorized lasts, whenever its user proves one again.
+func TestAClientOutlastsTheProofsOfFactorsThatCameBeforeIt(t *testing.T) {
+	s := startOAuth(t, "ES256", func(o *auth.Options) { o.Sessions.LowAAL = time.Minute })
 	p := s.party(t, "", "email")
-	user := s.signUp(address())
-	verifier := oauth2.GenerateVerifier()
-	code := codeOf(t, p.grant(t, user.str("access_token"), p.ask(t, "s", verifier)), "s")
-	s.want(s.call("PUT", "/user", user.str("access_token"), `{"password":"Another-pass-1"}`), 200, "")
-	if _, err := p.config.Exchange(p.ctx, code, oauth2.VerifierOption(verifier)); err == nil {
-		t.Error("the code gives a session")
+	u := s.newFactorUser()
+	early := p.held(t, u.access)
+	f := u.enroll("app")
+	u.prove(f)
+	s.want(s.call("GET", "/user", early.AccessToken, ""), 403, "session_not_found")
+	held := p.held(t, u.access)
+	u.prove(f)
+	s.db.Exec(t, `update auth.sessions set created_at = created_at - interval '1 minute'`)
+	s.want(s.call("GET", "/user", held.AccessToken, ""), 200, "")
+	v := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {held.RefreshToken}, "client_id": {p.id}, "client_secret": {p.config.ClientSecret}}
+	if a := s.form(v); a.status != 200 {
+		t.Errorf("%d %s", a.status, a.text)
 	}
 }

@@ -1,98 +1,30 @@
 package accounts_test
 
 import (
-	"encoding/json"
-	"io"
-	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
-	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/golang-jwt/jwt/v5"
-	"github.com/zitadel/oidc/v3/example/server/exampleop"
-	"github.com/zitadel/oidc/v3/example/server/storage"
-	"golang.org/x/text/language"
 
 	"basalt/auth"
 	"basalt/auth/outgoing"
 	"basalt/auth/provider"
+	"basalt/auth/provider/providertest"
 )
 
 const (
 	ownCallback = "http://api.example/auth/v1/callback"
-	openIDUser  = "somebody"
+	openIDUser  = providertest.User
 )
 
-// openID is a whole server of OpenID Connect with users of the test's choice.
-type openID struct {
-	t      testing.TB
-	issuer string
-	store  *storage.Storage
-	mu     sync.Mutex
-	users  map[string]*storage.User
-}
-
-// GetUserByID implements storage.UserStore.
-func (o *openID) GetUserByID(id string) *storage.User {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.users[id]
-}
-
-// GetUserByUsername implements storage.UserStore.
-func (o *openID) GetUserByUsername(name string) *storage.User { return o.GetUserByID(name) }
-
-// ExampleClientID implements storage.UserStore.
-func (o *openID) ExampleClientID() string { return storage.ServiceUserID }
-
-// is says who signs in next.
-func (o *openID) is(subject, email string, verified bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.users[subject] = &storage.User{
-		ID: subject, Username: subject, Password: "verysecure", FirstName: "Some", LastName: "Body", Email: email, EmailVerified: verified,
-		PreferredLanguage: language.English,
-	}
-}
-
 // openIDServer runs a server that knows one client.
-func openIDServer(t testing.TB) *openID {
+func openIDServer(t testing.TB) *providertest.OpenID {
 	t.Helper()
-	o := &openID{t: t, users: map[string]*storage.User{}}
-	var handler http.Handler
-	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Microsoft's authorities for several tenants say of themselves that their issuer is a template.
-		if authority, found := strings.CutSuffix(r.URL.Path, "/v2.0/.well-known/openid-configuration"); found {
-			_ = json.NewEncoder(w).Encode(map[string]any{
-				"issuer": o.issuer + "/{tenantid}/v2.0", "jwks_uri": o.issuer + "/keys", "token_endpoint": o.issuer + "/oauth/token",
-				"authorization_endpoint": o.issuer + authority, "id_token_signing_alg_values_supported": []string{"RS256"},
-			})
-			return
-		}
-		handler.ServeHTTP(w, r)
-	}))
-	t.Cleanup(listener.Close)
-	o.issuer = listener.URL
-	clients := map[string]*storage.Client{"basalt": storage.WebClient("basalt", "secret", ownCallback)}
-	o.store = storage.NewStorageWithClients(o, clients)
-	handler = exampleop.SetupServer(o.issuer, o.store, slog.New(slog.NewTextHandler(io.Discard, nil)), false)
-	return o
-}
-
-// sign makes an ID token with the server's own key.
-func (o *openID) sign(claims jwt.MapClaims) string {
-	o.t.Helper()
-	key, err := o.store.SigningKey(o.t.Context())
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	return signWith(o.t, jwt.SigningMethodRS256, key.Key(), key.ID(), claims)
+	return providertest.Start(t, ownCallback)
 }
 
 func signWith(t testing.TB, method jwt.SigningMethod, key any, id string, claims jwt.MapClaims) string {
@@ -106,43 +38,15 @@ func signWith(t testing.TB, method jwt.SigningMethod, key any, id string, claims
 	return text
 }
 
-// claims are those of a good ID token, changed.
-func (o *openID) claims(changes jwt.MapClaims) jwt.MapClaims {
-	claims := jwt.MapClaims{
-		"iss": o.issuer, "aud": "basalt", "sub": openIDUser, "email": "visitor@example.com", "email_verified": true,
-		"iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix(),
-	}
-	for name, value := range changes {
-		if claims[name] = value; value == nil {
-			delete(claims, name)
-		}
-	}
-	return claims
-}
-
 // loopbackClient reaches the servers of tests.
 func loopbackClient() *http.Client {
 	return outgoing.New(outgoing.Options{Guard: outgoing.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}})
 }
 
-// provider is the server as a provider under a name.
-func (o *openID) provider(name string, change func(*provider.Config)) *provider.Provider {
-	o.t.Helper()
-	config := provider.Config{Name: name, ClientID: "basalt", ClientSecret: "secret", URL: o.issuer, RedirectURI: ownCallback}
-	if change != nil {
-		change(&config)
-	}
-	p, err := provider.New(config, loopbackClient())
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	return p
-}
-
 // visitors is a server whose users come from another one.
 type visitors struct {
 	*server
-	openID *openID
+	openID *providertest.OpenID
 }
 
 func startWithOpenID(t *testing.T, change func(*auth.Options)) *visitors {
@@ -150,7 +54,7 @@ func startWithOpenID(t *testing.T, change func(*auth.Options)) *visitors {
 	o := options()
 	o.Autoconfirm = false
 	other := openIDServer(t)
-	o.Providers = auth.ProviderOptions{Providers: []*provider.Provider{other.provider("keycloak", nil)}, ManualLinking: true}
+	o.Providers = auth.ProviderOptions{Providers: []*provider.Provider{other.Provider("keycloak", loopbackClient(), nil)}, ManualLinking: true}
 	if change != nil {
 		change(&o)
 	}
@@ -211,28 +115,7 @@ func (b *browser) depart(query string) string {
 // consent signs a user in at the provider and gives the address that it leads back to.
 func (b *browser) consent(address, subject string) string {
 	b.t.Helper()
-	_, login := b.get(address)
-	at, err := url.Parse(login)
-	id := ""
-	if err == nil {
-		id = at.Query().Get("authRequestID")
-	}
-	if id == "" {
-		b.t.Fatalf("the provider leads to %q", login)
-	}
-	_, done := b.do(http.MethodPost, b.openID.issuer+"/login/username", url.Values{"username": {subject}, "password": {"verysecure"}, "id": {id}})
-	_, back := b.get(b.at(done))
-	if !strings.HasPrefix(back, ownCallback) {
-		b.t.Fatalf("the provider leads back to %q", back)
-	}
-	return back
-}
-
-func (b *browser) at(location string) string {
-	if strings.HasPrefix(location, "/") {
-		return b.openID.issuer + location
-	}
-	return location
+	return b.openID.Consent(b.client, address, subject)
 }
 
 // arrive comes back from the provider and gives where that leads.

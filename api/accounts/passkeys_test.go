@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"basalt/auth"
+	"basalt/auth/webauthntest"
 )
 
 // passkeyOptions are those of a project with passkeys.
@@ -36,7 +37,7 @@ func (s *server) holder() *holder {
 		server:        s,
 		page:          virtualwebauthn.RelyingParty{ID: "app.example.com", Origin: "https://app.example.com"},
 		authenticator: virtualwebauthn.NewAuthenticator(),
-		key:           virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2),
+		key:           webauthntest.NewCredential(),
 	}
 }
 
@@ -159,7 +160,7 @@ func TestAnAnswerThatProvesNothingIsRefused(t *testing.T) {
 		"for another relying party":          func(h *holder) { h.page.ID = "example.com" },
 		"without the user's verification":    func(h *holder) { h.authenticator.Options.UserNotVerified = true },
 		"without the user's presence":        func(h *holder) { h.authenticator.Options.UserNotPresent = true },
-		"with another key":                   func(h *holder) { h.key.Key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2).Key },
+		"with another key":                   func(h *holder) { h.key.Key = webauthntest.NewCredential().Key },
 		"with an unknown credential":         func(h *holder) { h.key.ID = []byte("unknown") },
 		"without a user handle":              func(h *holder) { h.authenticator.Options.UserHandle = nil },
 		"with a user handle that is no UUID": func(h *holder) { h.authenticator.Options.UserHandle = []byte("root") },

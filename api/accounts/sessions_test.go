@@ -112,6 +112,42 @@ func TestSessionsEndByTheLimitsThatAreSet(t *testing.T) {
 	}
 }
 
+func TestASessionThatIsOverByItsLimitsChangesNothing(t *testing.T) {
+	o := passkeyOptions()
+	o.Sessions.Timebox = time.Hour
+	s := start(t, o)
+	a := s.signUp(address())
+	s.db.Exec(t, `update auth.sessions set created_at = created_at - interval '1 hour'`)
+	id := uuid.NewString()
+	for _, asked := range []struct{ method, path, body string }{
+		{"GET", "/user", ""},
+		{"PUT", "/user", `{"password":"Another-pass-1"}`},
+		{"PUT", "/user", `{"data":{"a":1}}`},
+		{"GET", "/user/sessions", ""},
+		{"DELETE", "/user/sessions/" + id, ""},
+		{"GET", "/reauthenticate", ""},
+		{"DELETE", "/user/identities/" + a.str("user.identities.0.identity_id"), ""},
+		{"POST", "/factors", `{"factor_type":"totp"}`},
+		{"POST", "/factors/" + id + "/challenge", ""},
+		{"POST", "/factors/" + id + "/verify", `{"challenge_id":"` + id + `","code":"000000"}`},
+		{"DELETE", "/factors/" + id, ""},
+		{"GET", "/factors/recovery-codes", ""},
+		{"POST", "/factors/recovery-codes", `{}`},
+		{"POST", "/factors/recovery-codes/regenerate", ""},
+		{"POST", "/factors/recovery-codes/verify", `{"code":"abcdabcdabcdabcd"}`},
+		{"DELETE", "/factors/recovery-codes", ""},
+		{"POST", "/passkeys/registration/options", ""},
+		{"GET", "/passkeys", ""},
+		{"PATCH", "/passkeys/" + id, `{"friendly_name":"a"}`},
+		{"DELETE", "/passkeys/" + id, ""},
+	} {
+		t.Run(asked.method+" "+asked.path, func(t *testing.T) {
+			s.t = t
+			s.want(s.call(asked.method, asked.path, a.str("access_token"), asked.body), 403, "session_not_found")
+		})
+	}
+}
+
 func TestTheNewestSessionIsTheOnlyOneWhereOneIsAllowed(t *testing.T) {
 	o := options()
 	o.Sessions.Single = true

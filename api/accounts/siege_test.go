@@ -60,6 +60,25 @@ func TestGuessesAtOneAccountFromEverywhereComeToAnEnd(t *testing.T) {
 	}
 }
 
+// Devices change their addresses within a network of IPv6: who is at home there is at home in all of it.
+func TestASiegeDoesNotBindTheNetworkThatAnAccountIsKnownIn(t *testing.T) {
+	on, email := besieged(t)
+	s := on(0)
+	s.db.Exec(t, `update auth.sessions set ip = '2001:db8:0:7::1'`)
+	counts := s.tally(60, func(i int) answer {
+		return s.signIn(email, "Wrong-pass-1", "X-Forwarded-For", fmt.Sprintf("203.0.113.%d", i+1))
+	})
+	if counts[400] != 50 || counts[429] != 10 {
+		t.Fatalf("the answers are %v", counts)
+	}
+	s.want(s.signIn(email, goodPassword, "X-Forwarded-For", "2001:db8:0:8::1"), 429, "over_request_rate_limit")
+	s.want(s.signIn(email, goodPassword, "X-Forwarded-For", "2001:db8:0:7:8:9:a:b"), 200, "")
+
+	s.tally(10, func(i int) answer { return s.verifyFrom(fmt.Sprintf("203.0.113.%d", i+1), email, "000000") })
+	s.want(s.verifyFrom("2001:db8:0:8::1", email, "000000"), 429, "over_request_rate_limit")
+	s.want(s.verifyFrom("2001:db8:0:7:c::d", email, "000000"), 403, "otp_expired")
+}
+
 func TestGuessesAtManyAccountsFromOneNetworkComeToAnEnd(t *testing.T) {
 	on, email := besieged(t)
 	for name, from := range map[string]func(i int) string{

@@ -281,6 +281,42 @@ func keysOf(t *testing.T, a answer) []string {
 	return slices.Sorted(maps.Keys(members))
 }
 
+// Anybody can sign up for an address that waits to be confirmed: they are told what they have said, and nothing else.
+func TestASignUpIsNotToldWhatOthersHaveSaidOfTheAddress(t *testing.T) {
+	const secret = "told-by-others"
+	for name, before := range map[string]func(*server){
+		"an invitation": func(s *server) {
+			s.want(s.call("POST", "/invite", s.keys.ServiceKey.Reveal(), `{"email":"a@example.com","data":{"salary":"`+secret+`"}}`), 200, "")
+		},
+		"a sign-up": func(s *server) {
+			s.want(s.say("/signup", `{"email":"a@example.com","password":"Another-pass-1","data":{"name":"`+secret+`"}}`), 200, "")
+		},
+		"a code": func(s *server) {
+			s.want(s.say("/otp", `{"email":"a@example.com","data":{"name":"`+secret+`"}}`), 200, "")
+		},
+		"an administrator": func(s *server) {
+			s.want(s.admin("POST", "/users", `{"email":"a@example.com","password":"Another-pass-1","app_metadata":{"team":"`+secret+`"}}`), 200, "")
+		},
+	} {
+		for limits, off := range map[string]bool{"": true, " a moment before": false} {
+			t.Run(name+limits, func(t *testing.T) {
+				o := linkOptions()
+				o.LimitsOff = off
+				s, _ := mailing(t, o)
+				before(s)
+				a := s.want(s.say("/signup", `{"email":"a@example.com","password":%q,"data":{"name":"Ann"}}`, goodPassword), 200, "")
+				fresh := s.want(s.say("/signup", `{"email":"b@example.com","password":%q,"data":{"name":"Ann"}}`, goodPassword), 200, "")
+				if strings.Contains(a.text, secret) || a.str("user_metadata.name") != "Ann" || a.str("user_metadata.sub") != a.str("id") || a.str("email") != "a@example.com" {
+					t.Errorf("the answer is %s", a.text)
+				}
+				if fmt.Sprint(keysOf(t, a)) != fmt.Sprint(keysOf(t, fresh)) || a.str("identities.0.user_id") != a.str("id") || a.str("identities.0.provider") != "email" {
+					t.Errorf("the answer is %s, for a new address %s", a.text, fresh.text)
+				}
+			})
+		}
+	}
+}
+
 func TestAnonymousAccountsBecomeLastingOnes(t *testing.T) {
 	o := options()
 	o.Anonymous = true

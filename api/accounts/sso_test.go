@@ -20,6 +20,7 @@ import (
 	"basalt/auth/hook"
 	"basalt/auth/outgoing"
 	"basalt/auth/sso"
+	"basalt/auth/sso/ssotest"
 )
 
 const mapped = `,"attribute_mapping":{"keys":{
@@ -39,7 +40,7 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 	if !strings.HasPrefix(to, idp.SSOURL.String()+"?") || !strings.Contains(to, "Signature=") {
 		t.Errorf("the browser is sent to %s", to)
 	}
-	l := s.consume(idp.answer(to, employee("u-1", email)))
+	l := s.consume(idp.Answer(to, ssotest.Employee("u-1", email)))
 	user := s.entered(l)
 	if l.url.Host != "site.example" || l.url.Path != "/in" || l.query.Get("x") != "1" || l.fragment.Get("token_type") != "bearer" ||
 		l.fragment.Get("refresh_token") == "" || l.fragment.Get("expires_in") != "3600" {
@@ -75,9 +76,12 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 		}
 		s.want(s.call("PUT", "/user", token, fmt.Sprintf(`{"email":%q,"data":{"theme":"dark"}}`, email)), 200, "")
 	})
+	t.Run("and about who they are elsewhere", func(t *testing.T) {
+		s.want(s.call("GET", "/user/identities/authorize?provider=google&skip_http_redirect=true", refreshed.str("access_token"), ""), 422, "user_sso_managed")
+	})
 	t.Run("again, to the same account", func(t *testing.T) {
 		to := s.askSSO(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider))
-		l := s.consume(idp.answer(to, employee("u-1", "ada.lovelace@"+domain)))
+		l := s.consume(idp.Answer(to, ssotest.Employee("u-1", "ada.lovelace@"+domain)))
 		if again := s.entered(l); again.str("id") != user.str("id") {
 			t.Errorf("the user is %s", again.text)
 		}
@@ -87,7 +91,7 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 	})
 	t.Run("under another name with the same address", func(t *testing.T) {
 		to := s.askSSO(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider))
-		other := s.entered(s.consume(idp.answer(to, employee("u-1-new", "ada.lovelace@"+domain))))
+		other := s.entered(s.consume(idp.Answer(to, ssotest.Employee("u-1-new", "ada.lovelace@"+domain))))
 		if other.str("id") != user.str("id") || other.get("identities.1") == nil {
 			t.Errorf("the user is %s", other.text)
 		}
@@ -95,7 +99,7 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 	t.Run("to another account than that of a password", func(t *testing.T) {
 		own := s.signUp("bob@" + domain)
 		to := s.askSSO(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider))
-		bob := s.entered(s.consume(idp.answer(to, employee("u-2", "bob@"+domain))))
+		bob := s.entered(s.consume(idp.Answer(to, ssotest.Employee("u-2", "bob@"+domain))))
 		if bob.str("id") == own.str("user.id") || bob.str("email") != "bob@"+domain {
 			t.Errorf("the user is %s", bob.text)
 		}
@@ -116,7 +120,7 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 		digest := sha256.Sum256([]byte(verifier))
 		to := s.askSSO(fmt.Sprintf(`{"domain":%q,"skip_http_redirect":true,"code_challenge":%q,"code_challenge_method":"s256"}`,
 			domain, base64.RawURLEncoding.EncodeToString(digest[:])))
-		l := s.consume(idp.answer(to, employee("u-1", email)))
+		l := s.consume(idp.Answer(to, ssotest.Employee("u-1", email)))
 		if l.status != 303 || l.query.Get("code") == "" || l.url.Fragment != "" {
 			t.Fatalf("the browser is sent to %s", l.url)
 		}
@@ -129,7 +133,7 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 	t.Run("until the end that it gives", func(t *testing.T) {
 		to := s.askSSO(fmt.Sprintf(`{"domain":%q,"skip_http_redirect":true}`, domain))
 		end := time.Now().Add(-time.Second)
-		l := s.consume(idp.answer(to, employee("u-1", email), func(a *saml.Assertion) { a.AuthnStatements[0].SessionNotOnOrAfter = &end }))
+		l := s.consume(idp.Answer(to, ssotest.Employee("u-1", email), func(a *saml.Assertion) { a.AuthnStatements[0].SessionNotOnOrAfter = &end }))
 		s.want(s.refresh(l.fragment.Get("refresh_token")), 400, "session_expired")
 	})
 	for what, secret := range map[string]string{
@@ -142,7 +146,7 @@ func TestAnOrganisationSignsItsUsersIn(t *testing.T) {
 	t.Run("but not whom the project has banned", func(t *testing.T) {
 		s.want(s.admin("PUT", "/users/"+user.str("id"), `{"ban_duration":"1h"}`), 200, "")
 		to := s.askSSO(fmt.Sprintf(`{"domain":%q,"skip_http_redirect":true}`, domain))
-		s.turnedAway(s.consume(idp.answer(to, employee("u-1", email))), "user_banned")
+		s.turnedAway(s.consume(idp.Answer(to, ssotest.Employee("u-1", email))), "user_banned")
 	})
 }
 
@@ -150,7 +154,7 @@ func TestAnAnswerOfAnIdentityProviderIsChecked(t *testing.T) {
 	s := start(t, ssoOptions(t))
 	idp, other := newIdentityProvider(s), newIdentityProvider(s)
 	provider := idp.register("corp.example").str("id")
-	who := employee("u-1", "ada@corp.example")
+	who := ssotest.Employee("u-1", "ada@corp.example")
 	ask := func() string {
 		t.Helper()
 		return s.askSSO(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider))
@@ -171,14 +175,14 @@ func TestAnAnswerOfAnIdentityProviderIsChecked(t *testing.T) {
 			return strings.ReplaceAll(text, from, to)
 		}
 	}
-	changed := func(change func(*saml.Assertion)) url.Values { return idp.answer(ask(), who, change) }
+	changed := func(change func(*saml.Assertion)) url.Values { return idp.Answer(ask(), who, change) }
 	past := time.Now().Add(-time.Hour)
 	for name, form := range map[string]func() url.Values{
 		"with another address than was signed": func() url.Values {
-			return xmlOf(idp.answer(ask(), who), replace("ada@corp.example", "eve@corp.example"))
+			return xmlOf(idp.Answer(ask(), who), replace("ada@corp.example", "eve@corp.example"))
 		},
 		"without a signature": func() url.Values {
-			return xmlOf(idp.answer(ask(), who), func(text string) string {
+			return xmlOf(idp.Answer(ask(), who), func(text string) string {
 				for {
 					from, to := strings.Index(text, "<ds:Signature"), strings.Index(text, "</ds:Signature>")
 					if from < 0 {
@@ -189,22 +193,21 @@ func TestAnAnswerOfAnIdentityProviderIsChecked(t *testing.T) {
 			})
 		},
 		"of another identity provider": func() url.Values {
-			form := other.begin("", who)
+			form := other.Begin("", who)
 			form.Set("RelayState", relayOf(ask()))
 			return form
 		},
 		"of another that uses its name": func() url.Values {
-			liar := *other.IdentityProvider
-			liar.MetadataURL, liar.SSOURL = idp.MetadataURL, idp.SSOURL
-			return (&identityProvider{&liar, s}).answer(ask(), who)
+			liar := other.Posing(func(p *saml.IdentityProvider) { p.MetadataURL, p.SSOURL = idp.MetadataURL, idp.SSOURL })
+			return liar.Answer(ask(), who)
 		},
 		"to another request": func() url.Values {
-			form := idp.answer(ask(), who)
+			form := idp.Answer(ask(), who)
 			form.Set("RelayState", relayOf(ask()))
 			return form
 		},
 		"to no request": func() url.Values {
-			form := idp.begin("", who)
+			form := idp.Begin("", who)
 			form.Set("RelayState", relayOf(ask()))
 			return form
 		},
@@ -230,21 +233,21 @@ func TestAnAnswerOfAnIdentityProviderIsChecked(t *testing.T) {
 			return changed(func(a *saml.Assertion) { a.Conditions.NotBefore = time.Now().Add(time.Hour) })
 		},
 		"with an entity that grows": func() url.Values {
-			return xmlOf(idp.answer(ask(), who), func(text string) string {
+			return xmlOf(idp.Answer(ask(), who), func(text string) string {
 				return `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>` +
 					strings.Replace(text, "ada@corp.example", "&b;", 1)
 			})
 		},
 		"with a nest that is too deep": func() url.Values {
-			return xmlOf(idp.answer(ask(), who), func(string) string { return strings.Repeat("<a>", 10_000) + strings.Repeat("</a>", 10_000) })
+			return xmlOf(idp.Answer(ask(), who), func(string) string { return strings.Repeat("<a>", 10_000) + strings.Repeat("</a>", 10_000) })
 		},
 		"that is too large": func() url.Values {
-			return xmlOf(idp.answer(ask(), who), func(text string) string { return text + strings.Repeat(" ", 300<<10) })
+			return xmlOf(idp.Answer(ask(), who), func(text string) string { return text + strings.Repeat(" ", 300<<10) })
 		},
 		"that is no XML":            func() url.Values { return url.Values{"RelayState": {relayOf(ask())}, "SAMLResponse": {"aGFsbG8="}} },
 		"that is no base64":         func() url.Values { return url.Values{"RelayState": {relayOf(ask())}, "SAMLResponse": {"%%%"}} },
 		"that is nothing":           func() url.Values { return url.Values{"RelayState": {relayOf(ask())}} },
-		"without a request of ours": func() url.Values { return idp.begin("http://site.example", who) },
+		"without a request of ours": func() url.Values { return idp.Begin("http://site.example", who) },
 	} {
 		t.Run(name, func(t *testing.T) { s.turnedAway(s.consume(form()), "validation_failed") })
 	}
@@ -254,24 +257,24 @@ func TestAnAnswerOfAnIdentityProviderIsChecked(t *testing.T) {
 		})), "saml_assertion_no_user_id")
 	})
 	t.Run("and names an address", func(t *testing.T) {
-		s.turnedAway(s.consume(idp.answer(ask(), employee("u-1", ""))), "saml_assertion_no_email")
+		s.turnedAway(s.consume(idp.Answer(ask(), ssotest.Employee("u-1", ""))), "saml_assertion_no_email")
 	})
 	t.Run("and a request is used up by a wrong answer", func(t *testing.T) {
 		to := ask()
-		good := idp.answer(to, who)
+		good := idp.Answer(to, who)
 		bad := url.Values{"RelayState": {good.Get("RelayState")}, "SAMLResponse": {"aGFsbG8="}}
 		s.turnedAway(s.consume(bad), "validation_failed")
 		s.turnedAway(s.consume(good), "saml_relay_state_not_found")
 	})
 	t.Run("and comes in time", func(t *testing.T) {
-		form := idp.answer(ask(), who)
+		form := idp.Answer(ask(), who)
 		if _, err := s.db.Pool.Exec(t.Context(), `update auth.saml_relay_states set created_at = now() - interval '11 minutes' where id = $1`, form.Get("RelayState")); err != nil {
 			t.Fatal(err)
 		}
 		s.turnedAway(s.consume(form), "saml_relay_state_expired")
 	})
 	t.Run("and comes while its identity provider is trusted", func(t *testing.T) {
-		form := idp.answer(ask(), who)
+		form := idp.Answer(ask(), who)
 		s.want(s.admin("PUT", "/sso/providers/"+provider, `{"disabled":true}`), 200, "")
 		s.turnedAway(s.consume(form), "sso_provider_disabled")
 		s.want(s.call("POST", "/sso", "", fmt.Sprintf(`{"provider_id":%q}`, provider)), 404, "sso_provider_disabled")
@@ -280,7 +283,7 @@ func TestAnAnswerOfAnIdentityProviderIsChecked(t *testing.T) {
 	if n := s.count(`select count(*) from auth.users`); n != 0 {
 		t.Errorf("%d accounts were made", n)
 	}
-	s.entered(s.consume(idp.answer(ask(), who)))
+	s.entered(s.consume(idp.Answer(ask(), who)))
 }
 
 func relayOf(to string) string {
@@ -320,19 +323,19 @@ func TestAnAssertionIsGoodOnce(t *testing.T) {
 	}
 	t.Run("when it answers a request", func(t *testing.T) {
 		to := s.askSSO(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider))
-		if n := together(idp.answer(to, employee("u-1", "ada@corp.example"))); n != 1 {
+		if n := together(idp.Answer(to, ssotest.Employee("u-1", "ada@corp.example"))); n != 1 {
 			t.Errorf("%d came in", n)
 		}
 	})
 	t.Run("when the identity provider began", func(t *testing.T) {
-		if n := together(idp.begin("", employee("u-2", "bob@corp.example"))); n != 1 {
+		if n := together(idp.Begin("", ssotest.Employee("u-2", "bob@corp.example"))); n != 1 {
 			t.Errorf("%d came in", n)
 		}
 	})
 	t.Run("and different ones of one person make one account", func(t *testing.T) {
 		var forms []url.Values
 		for range 20 {
-			forms = append(forms, idp.begin("", employee("u-3", "eve@corp.example")))
+			forms = append(forms, idp.Begin("", ssotest.Employee("u-3", "eve@corp.example")))
 		}
 		if n := together(forms...); n != 20 {
 			t.Errorf("%d came in", n)
@@ -341,7 +344,7 @@ func TestAnAssertionIsGoodOnce(t *testing.T) {
 	t.Run("and those of one address under several names make one account", func(t *testing.T) {
 		var forms []url.Values
 		for i := range 20 {
-			forms = append(forms, idp.begin("", employee(fmt.Sprint("n-", i), "mallory@corp.example")))
+			forms = append(forms, idp.Begin("", ssotest.Employee(fmt.Sprint("n-", i), "mallory@corp.example")))
 		}
 		if n := together(forms...); n != 20 {
 			t.Errorf("%d came in", n)
@@ -358,7 +361,7 @@ func TestAnIdentityProviderBegins(t *testing.T) {
 	s := start(t, o)
 	idp, stranger := newIdentityProvider(s), newIdentityProvider(s)
 	provider := idp.register("corp.example").str("id")
-	who := employee("u-1", "ada@corp.example")
+	who := ssotest.Employee("u-1", "ada@corp.example")
 	for relay, want := range map[string]string{
 		"":                                 "http://site.example",
 		"http://site.example/deep?a=b":     "http://site.example/deep?a=b",
@@ -367,17 +370,17 @@ func TestAnIdentityProviderBegins(t *testing.T) {
 		"//evil.example":                   "http://site.example",
 		"http://site.example@evil.example": "http://site.example",
 	} {
-		l := s.consume(idp.begin(relay, who))
+		l := s.consume(idp.Begin(relay, who))
 		s.entered(l)
 		l.url.Fragment, l.url.RawFragment = "", ""
 		if l.url.String() != want {
 			t.Errorf("%q leads to %s", relay, l.url)
 		}
 	}
-	s.turnedAway(s.consume(stranger.begin("", who)), "saml_idp_not_found")
-	s.turnedAway(s.consume(idp.begin(uuid.NewString(), who)), "saml_relay_state_not_found")
+	s.turnedAway(s.consume(stranger.Begin("", who)), "saml_idp_not_found")
+	s.turnedAway(s.consume(idp.Begin(uuid.NewString(), who)), "saml_relay_state_not_found")
 	t.Run("but not with the answer to somebody's request", func(t *testing.T) {
-		form := idp.answer(s.askSSO(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider)), who)
+		form := idp.Answer(s.askSSO(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider)), who)
 		form.Set("RelayState", "")
 		s.turnedAway(s.consume(form), "validation_failed")
 	})
@@ -455,14 +458,14 @@ func TestIdentityProvidersAreAdministered(t *testing.T) {
 	s.want(s.call("POST", "/sso", "", `{"domain":"corp.test","skip_http_redirect":true}`), 200, "")
 
 	create := func(more string) string {
-		return fmt.Sprintf(`{"type":"saml","metadata_xml":%q%s}`, other.metadata(), more)
+		return fmt.Sprintf(`{"type":"saml","metadata_xml":%q%s}`, other.Description(), more)
 	}
 	for name, c := range map[string]struct {
 		method, path, body string
 		status             int
 		code               string
 	}{
-		"twice":                              {"POST", "", fmt.Sprintf(`{"type":"saml","metadata_xml":%q}`, idp.metadata()), 422, "saml_idp_already_exists"},
+		"twice":                              {"POST", "", fmt.Sprintf(`{"type":"saml","metadata_xml":%q}`, idp.Description()), 422, "saml_idp_already_exists"},
 		"for a domain that is taken":         {"POST", "", create(`,"domains":["CORP.test"]`), 400, "sso_domain_already_exists"},
 		"for what is no domain":              {"POST", "", create(`,"domains":["a b"]`), 400, "validation_failed"},
 		"of another type":                    {"POST", "", `{"type":"oidc"}`, 400, "validation_failed"},
@@ -476,7 +479,7 @@ func TestIdentityProvidersAreAdministered(t *testing.T) {
 		"with a mapping of no kind":          {"POST", "", create(`,"attribute_mapping":{"keys":3}`), 400, "bad_json"},
 		"with a mapping that no table holds": {"POST", "", create(`,"attribute_mapping":{"keys":{"a":{"default":"\u0000"}}}`), 400, "validation_failed"},
 		"with a resource of no kind":         {"POST", "", create(`,"resource_id":"a/b"`), 400, "validation_failed"},
-		"with another's metadata":            {"PUT", "/" + id, fmt.Sprintf(`{"metadata_xml":%q}`, other.metadata()), 400, "saml_entity_id_mismatch"},
+		"with another's metadata":            {"PUT", "/" + id, fmt.Sprintf(`{"metadata_xml":%q}`, other.Description()), 400, "saml_entity_id_mismatch"},
 		"that is not there":                  {"PUT", "/" + uuid.NewString(), `{}`, 404, "sso_provider_not_found"},
 		"that cannot be there":               {"GET", "/none", ``, 404, "sso_provider_not_found"},
 	} {
@@ -516,11 +519,11 @@ func TestMetadataIsFetchedAndKeptFresh(t *testing.T) {
 	idp := newIdentityProvider(s)
 	body := fmt.Sprintf(`{"type":"saml","metadata_url":%q,"domains":["corp.example"]}`, publisher.URL)
 	s.want(s.admin("POST", "/sso/providers", body), 400, "saml_metadata_fetch_failed")
-	publish(idp.metadata())
+	publish(idp.Description())
 	s.want(s.admin("POST", "/sso/providers", body), 201, "")
 	enter := func() landing {
 		t.Helper()
-		return s.consume(idp.answer(s.askSSO(`{"domain":"corp.example","skip_http_redirect":true}`), employee("u-1", "ada@corp.example")))
+		return s.consume(idp.Answer(s.askSSO(`{"domain":"corp.example","skip_http_redirect":true}`), ssotest.Employee("u-1", "ada@corp.example")))
 	}
 	age := func() {
 		t.Helper()
@@ -528,7 +531,7 @@ func TestMetadataIsFetchedAndKeptFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	publish(idp.metadata())
+	publish(idp.Description())
 	s.entered(enter())
 	if asked != 0 {
 		t.Errorf("fresh metadata was fetched %d times", asked)
@@ -538,13 +541,13 @@ func TestMetadataIsFetchedAndKeptFresh(t *testing.T) {
 	renewed.MetadataURL, renewed.SSOURL = idp.MetadataURL, idp.SSOURL
 	idp = renewed
 	s.turnedAway(enter(), "validation_failed")
-	publish(idp.metadata())
+	publish(idp.Description())
 	age()
 	s.entered(enter())
 	if asked != 1 {
 		t.Errorf("stale metadata was fetched %d times", asked)
 	}
-	for name, text := range map[string]string{"cannot be fetched": "", "is of another": newIdentityProvider(s).metadata(), "is no metadata": "<a/>"} {
+	for name, text := range map[string]string{"cannot be fetched": "", "is of another": newIdentityProvider(s).Description(), "is no metadata": "<a/>"} {
 		publish(text)
 		age()
 		s.entered(enter())
@@ -578,11 +581,11 @@ end $$;`, func(h *auth.Hooks) {
 	idp := newIdentityProvider(s)
 	provider := idp.register("corp.example").str("id")
 	enter := func(who *saml.Session) landing {
-		return s.consume(idp.answer(s.askSSO(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider)), who))
+		return s.consume(idp.Answer(s.askSSO(fmt.Sprintf(`{"provider_id":%q,"skip_http_redirect":true}`, provider)), who))
 	}
-	ada := s.entered(enter(employee("u-1", "ada@corp.example")))
-	s.entered(enter(employee("u-1", "ada@elsewhere.example")))
-	if l := enter(employee("u-2", "eve@elsewhere.example")); l.query.Get("error_description") != "not one of ours" {
+	ada := s.entered(enter(ssotest.Employee("u-1", "ada@corp.example")))
+	s.entered(enter(ssotest.Employee("u-1", "ada@elsewhere.example")))
+	if l := enter(ssotest.Employee("u-2", "eve@elsewhere.example")); l.query.Get("error_description") != "not one of ours" {
 		t.Errorf("the browser is sent to %s", l.url)
 	}
 	if n := s.count(`select count(*) from public.made where id = $1 and provider = $2`, ada.str("id"), "sso:"+provider); n != 1 {
@@ -605,7 +608,7 @@ func TestWhatIsSaidOfAUserCanBeEncrypted(t *testing.T) {
 	s := start(t, o)
 	idp := newIdentityProvider(s)
 	idp.register("corp.example")
-	form := idp.answer(s.askSSO(`{"domain":"corp.example","skip_http_redirect":true}`), employee("u-1", "ada@corp.example"))
+	form := idp.Answer(s.askSSO(`{"domain":"corp.example","skip_http_redirect":true}`), ssotest.Employee("u-1", "ada@corp.example"))
 	text, err := base64.StdEncoding.DecodeString(form.Get("SAMLResponse"))
 	if err != nil {
 		t.Fatal(err)

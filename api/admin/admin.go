@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/labstack/echo/v4"
 	"github.com/rs/zerolog"
 
@@ -16,6 +17,8 @@ import (
 
 // Options are what the routes work on.
 type Options struct {
+	// DB is the project's pool, as the owner of the system's schemas.
+	DB *pgxpool.Pool
 	// Administrators holds the rules of who may use the dashboard.
 	Administrators *administrator.Service
 	// Secure tells whether a request came over TLS, as far as that can be known.
@@ -32,6 +35,8 @@ type Options struct {
 	Catalog func() *catalog.Catalog
 	// Outbox keeps the messages to people.
 	Outbox *outbox.Outbox
+	// Data are the resources over the database.
+	Data *Data
 	// Log takes failures of the server's own.
 	Log zerolog.Logger
 
@@ -51,16 +56,17 @@ func Register(g *echo.Group, o Options) []Route {
 	o.prepare()
 	o.sessions(g)
 	o.setups(g)
+	o.data(g)
 	o.totps(g)
 	o.passkeys(g)
 	o.administrators(g)
 	o.open(g, "POST", "/join", o.join)
-	o.route(g, "GET", "/audit", owner, o.listAudit)
+	o.brief(g, "GET", "/audit", owner, o.listAudit)
 
-	o.route(g, "GET", "/types.ts", viewer, o.types)
-	o.route(g, "GET", "/outbox", editor, o.listOutbox) // its links let their reader in as a user
-	o.route(g, "DELETE", "/outbox", editor, o.clearOutbox)
-	o.route(g, "DELETE", "/outbox/:id", editor, o.removeMessage)
+	o.brief(g, "GET", "/types.ts", viewer, o.types)
+	o.brief(g, "GET", "/outbox", editor, o.listOutbox) // its links let their reader in as a user
+	o.brief(g, "DELETE", "/outbox", editor, o.clearOutbox)
+	o.brief(g, "DELETE", "/outbox/:id", editor, o.removeMessage)
 	g.RouteNotFound("/*", o.guard(viewer, nil, func(c echo.Context) error {
 		return refuse(http.StatusNotFound, "not_found", "There is no such route")
 	}))

@@ -14,13 +14,13 @@ import (
 
 // administrators puts the routes of administrators on the group.
 func (o *Options) administrators(g *echo.Group) {
-	o.route(g, "GET", "/administrators", owner, o.listAdministrators)
-	o.route(g, "POST", "/administrators", owner, elevated(o.invite))
-	o.route(g, "PATCH", "/administrators/:id", owner, elevated(o.setRole))
-	o.route(g, "DELETE", "/administrators/:id", owner, elevated(o.deleteAdministrator))
-	o.route(g, "POST", "/administrators/:id/reset-link", owner, elevated(o.resetLink))
-	o.route(g, "DELETE", "/administrators/:id/factors", owner, elevated(o.removeFactors))
-	o.route(g, "PATCH", "/me", viewer, o.changePassword)
+	o.brief(g, "GET", "/administrators", owner, o.listAdministrators)
+	o.brief(g, "POST", "/administrators", owner, elevated(o.invite))
+	o.brief(g, "PATCH", "/administrators/:id", owner, elevated(o.setRole))
+	o.brief(g, "DELETE", "/administrators/:id", owner, elevated(o.deleteAdministrator))
+	o.brief(g, "POST", "/administrators/:id/reset-link", owner, elevated(o.resetLink))
+	o.brief(g, "DELETE", "/administrators/:id/factors", owner, elevated(o.removeFactors))
+	o.brief(g, "PATCH", "/me", viewer, o.changePassword)
 }
 
 // AdministratorBody is an administrator as owners see them.
@@ -150,7 +150,7 @@ func (o *Options) removeFactors(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.Administrators.RemoveFactors(c.Request().Context(), actorOf(c), id); err != nil {
+	if err := o.Administrators.RemoveFactors(c.Request().Context(), actorOf(c), id, sessionOf(c).ID); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)

@@ -30,6 +30,10 @@ type ErrorBody struct {
 	Table      string `json:"table,omitempty"`
 	Column     string `json:"column,omitempty"`
 	Constraint string `json:"constraint,omitempty"`
+	// Where is the place of an error inside of functions.
+	Where string `json:"where,omitempty"`
+	// Index is the one of several changes that was refused, from 0.
+	Index *int `json:"index,omitempty"`
 }
 
 // problem is a refusal of a route's own.

@@ -1,10 +1,12 @@
 package admin
 
 import (
+	"context"
 	"mime"
 	"net/http"
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -47,8 +49,26 @@ func (o *Options) route(g *echo.Group, method, path string, least administrator.
 	g.Add(method, path, o.guard(least, accepts, h))
 }
 
+// brief puts a route on the group that asks the database for little: it is given up after patience.
+func (o *Options) brief(g *echo.Group, method, path string, least administrator.Role, h echo.HandlerFunc) {
+	o.route(g, method, path, least, patient(h))
+}
+
+// patience is how long a route waits that asks the database for little, with the hash of a password.
+const patience = 20 * time.Second
+
+func patient(h echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		ctx, cancel := context.WithTimeout(c.Request().Context(), patience)
+		defer cancel()
+		c.SetRequest(c.Request().WithContext(ctx))
+		return h(c)
+	}
+}
+
 // open puts a route on the group for which nobody needs to be signed in.
 func (o *Options) open(g *echo.Group, method, path string, h echo.HandlerFunc) {
+	h = patient(h)
 	o.routes = append(o.routes, Route{Method: method, Path: path})
 	g.Add(method, path, func(c echo.Context) error {
 		forbidCaching(c)
@@ -90,7 +110,9 @@ func (o *Options) admitted(c echo.Context, least administrator.Role, accepts []s
 	if err := o.fromHere(c.Request(), accepts); err != nil {
 		return nil, err
 	}
-	session, err := o.Administrators.Session(c.Request().Context(), token)
+	ctx, cancel := context.WithTimeout(c.Request().Context(), patience)
+	defer cancel()
+	session, err := o.Administrators.Session(ctx, token)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,6 @@
 package admin
 
 import (
-	"net/http"
-
 	"github.com/labstack/echo/v4"
 
 	"basalt/auth"
@@ -15,15 +13,16 @@ type JoinRequest struct {
 	Password auth.Secret `json:"password" tstype:"string"`
 }
 
-// join answers POST /join: it sets the password of whom the link was made for, who then signs in with it, and with the
-// second factor where there is one.
+// join answers POST /join: it sets the password of whom the link was made for and signs them in. Who has a second factor is
+// answered second_factor_needed when the password is set, and signs in with both.
 func (o *Options) join(c echo.Context) error {
 	var in JoinRequest
 	if err := readJSON(c, &in); err != nil {
 		return err
 	}
-	if err := o.Administrators.Join(c.Request().Context(), callerOf(c), in.Token, in.Password); err != nil {
+	opened, err := o.Administrators.Join(c.Request().Context(), callerOf(c), in.Token, in.Password, o.token(c.Request()))
+	if err != nil {
 		return err
 	}
-	return c.NoContent(http.StatusNoContent)
+	return o.welcome(c, opened)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
+	"basalt/auth/administrator"
 	"basalt/auth/outbox"
 )
 
@@ -95,6 +96,9 @@ func (o *Options) clearOutbox(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := o.audit(c, o.DB, administrator.Change{Action: "outbox.clear", Target: "outbox", Before: map[string]int64{"messages": removed}}); err != nil {
+		return err
+	}
 	return c.JSON(http.StatusOK, struct {
 		Removed int64 `json:"removed"`
 	}{removed})
@@ -112,6 +116,9 @@ func (o *Options) removeMessage(c echo.Context) error {
 		return err
 	case !found:
 		return echo.NewHTTPError(http.StatusNotFound, "there is no such message")
+	}
+	if err := o.audit(c, o.DB, administrator.Change{Action: "outbox.remove", Target: id.String()}); err != nil {
+		return err
 	}
 	return c.NoContent(http.StatusNoContent)
 }

@@ -16,10 +16,10 @@ import (
 func (o *Options) passkeys(g *echo.Group) {
 	o.open(g, "POST", "/session/passkey/options", o.beginPasskeySignIn)
 	o.open(g, "POST", "/session/passkey/verify", o.finishPasskeySignIn)
-	o.route(g, "GET", "/me/passkeys", viewer, o.listPasskeys)
-	o.route(g, "POST", "/me/passkeys/options", viewer, elevated(o.beginPasskey))
-	o.route(g, "POST", "/me/passkeys/verify", viewer, elevated(o.finishPasskey))
-	o.route(g, "DELETE", "/me/passkeys/:id", viewer, elevated(o.removePasskey))
+	o.brief(g, "GET", "/me/passkeys", viewer, o.listPasskeys)
+	o.brief(g, "POST", "/me/passkeys/options", viewer, elevated(o.beginPasskey))
+	o.brief(g, "POST", "/me/passkeys/verify", viewer, elevated(o.finishPasskey))
+	o.brief(g, "DELETE", "/me/passkeys/:id", viewer, elevated(o.removePasskey))
 }
 
 // origin is the one of the dashboard's pages, whose host passkeys are bound to: the public one, else the one that the

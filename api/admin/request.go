@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"unicode/utf8"
@@ -16,12 +17,15 @@ import (
 const maxBody = 1 << 20
 
 // readJSON fills a value from the body, which must be one JSON object with no fields but the value's.
-func readJSON(c echo.Context, into any) error {
-	text, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, maxBody))
+func readJSON(c echo.Context, into any) error { return readLargeJSON(c, into, maxBody) }
+
+// readLargeJSON is readJSON for a body of at most so many bytes.
+func readLargeJSON(c echo.Context, into any, most int64) error {
+	text, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, most))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return refuse(http.StatusRequestEntityTooLarge, "body_too_large", "The body is larger than 1 MiB")
+		return refuse(http.StatusRequestEntityTooLarge, "body_too_large", fmt.Sprintf("The body is larger than %d MiB", most>>20))
 	case err != nil:
 		p := refuse(http.StatusBadRequest, "bad_json", "The body could not be read to its end")
 		p.cause = err

@@ -15,12 +15,12 @@ import (
 // sessions puts the routes of signing in and out on the group.
 func (o *Options) sessions(g *echo.Group) {
 	o.open(g, "POST", "/session", o.signIn)
-	o.route(g, "GET", "/session", viewer, o.session)
-	o.route(g, "DELETE", "/session", viewer, o.signOut)
-	o.route(g, "POST", "/session/elevate", viewer, o.elevate)
-	o.route(g, "GET", "/sessions", viewer, o.listSessions)
-	o.route(g, "DELETE", "/sessions", viewer, o.endOtherSessions)
-	o.route(g, "DELETE", "/sessions/:id", viewer, o.endSession)
+	o.brief(g, "GET", "/session", viewer, o.session)
+	o.brief(g, "DELETE", "/session", viewer, o.signOut)
+	o.brief(g, "POST", "/session/elevate", viewer, o.elevate)
+	o.brief(g, "GET", "/sessions", viewer, o.listSessions)
+	o.brief(g, "DELETE", "/sessions", viewer, o.endOtherSessions)
+	o.brief(g, "DELETE", "/sessions/:id", viewer, o.endSession)
 }
 
 // SignedIn is what the dashboard knows of whom it works for, and where.
@@ -92,7 +92,7 @@ func loopback(host string) bool {
 type SignInRequest struct {
 	Email    string      `json:"email"`
 	Password auth.Secret `json:"password" tstype:"string"`
-	Code     auth.Secret `json:"code" tstype:"string,optional"`
+	Code     auth.Secret `json:"code,omitempty" tstype:"string"`
 }
 
 // signIn answers POST /session.
@@ -131,8 +131,8 @@ func (o *Options) signOut(c echo.Context) error {
 
 // ElevateRequest is the body of POST /session/elevate: one of both.
 type ElevateRequest struct {
-	Password auth.Secret `json:"password" tstype:"string,optional"`
-	Code     auth.Secret `json:"code" tstype:"string,optional"`
+	Password auth.Secret `json:"password,omitempty" tstype:"string"`
+	Code     auth.Secret `json:"code,omitempty" tstype:"string"`
 }
 
 // elevate answers POST /session/elevate.

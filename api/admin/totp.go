@@ -11,9 +11,9 @@ import (
 
 // totps puts the routes of an administrator's own authenticator app on the group.
 func (o *Options) totps(g *echo.Group) {
-	o.route(g, "POST", "/me/totp", viewer, elevated(o.beginTOTP))
-	o.route(g, "POST", "/me/totp/verify", viewer, elevated(o.verifyTOTP))
-	o.route(g, "DELETE", "/me/totp", viewer, elevated(o.endTOTP))
+	o.brief(g, "POST", "/me/totp", viewer, elevated(o.beginTOTP))
+	o.brief(g, "POST", "/me/totp/verify", viewer, elevated(o.verifyTOTP))
+	o.brief(g, "DELETE", "/me/totp", viewer, elevated(o.endTOTP))
 }
 
 // TOTPSecret is what an authenticator app is given, once.

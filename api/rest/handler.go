@@ -34,6 +34,9 @@ type Options struct {
 	TransactionTimeout time.Duration
 	// IdempotencyRetention is how long the answers to requests with an Idempotency-Key are kept; 0 ignores the header.
 	IdempotencyRetention time.Duration
+	// AnyRole leaves it to PostgreSQL which roles there are, and takes no role for the one that connects: whoever is let in
+	// is the owner of the database or chosen by them.
+	AnyRole bool
 	// AnonymousRole is the role of requests without a token, "" when there must be one.
 	AnonymousRole string
 	End           TransactionEnd
@@ -152,7 +155,7 @@ func (h *Handler) serve(c echo.Context, path string, principal *auth.Principal) 
 
 // permit refuses what the server itself forbids.
 func (h *Handler) permit(request *query.Request, principal *auth.Principal, c *catalog.Catalog) error {
-	if c.Role(principal.Role) == nil {
+	if c.Role(principal.Role) == nil && !h.options.AnyRole {
 		e := failure(http.StatusUnauthorized, "22023", `role "`+principal.Role+`" does not exist`)
 		return e.header("WWW-Authenticate", "Bearer")
 	}

@@ -90,7 +90,8 @@ type Options struct {
 	Gate *password.Gate
 	// Passwords are Argon2id's costs; the zero value is password.Recommended.
 	Passwords password.Parameters
-	// Policy is what is asked of passwords.
+	// Policy is what is asked of passwords. They never have fewer characters than password.DefaultMinLength, whatever
+	// users' may.
 	Policy password.Policy
 	// Vault seals the secrets of second factors.
 	Vault *seal.Vault
@@ -113,6 +114,7 @@ func New(db DB, o Options) *Service {
 	if o.Passwords == (password.Parameters{}) {
 		o.Passwords = password.Recommended()
 	}
+	o.Policy.MinLength = max(o.Policy.MinLength, password.DefaultMinLength)
 	if o.Gate == nil {
 		o.Gate = password.NewGate(password.GateOptions{})
 	}

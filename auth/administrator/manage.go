@@ -89,7 +89,7 @@ update basalt.administrators
 set password_hash = $2,
     updated_at = now()
 where id = $1
-returning email`
+returning email, totp_verified_at is not null`
 
 	dropTOTP = `
 update basalt.administrators
@@ -304,23 +304,31 @@ func (s *Service) ResetLink(ctx context.Context, by Actor, id uuid.UUID) (token 
 	return token, life, err
 }
 
-// Join sets the password of whom a link was made for, and ends their sessions.
-func (s *Service) Join(ctx context.Context, caller auth.Caller, token, password auth.Secret) error {
+// Join sets the password of whom a link was made for, ends their sessions, and opens one. Who has a second factor signs in
+// with it: the link alone does not stand for that. Before is the token that the browser had, if any.
+func (s *Service) Join(ctx context.Context, caller auth.Caller, token, password, before auth.Secret) (*Opened, error) {
+	opened, id, err := s.join(ctx, caller, token, password, before)
+	s.event(caller, "join", id, err)
+	return opened, err
+}
+
+func (s *Service) join(ctx context.Context, caller auth.Caller, token, password, before auth.Secret) (*Opened, uuid.UUID, error) {
 	if err := s.admit(ctx, limit.Hit{Rule: linkRule(), Of: caller.Network()}); err != nil {
-		return err
+		return nil, uuid.Nil, err
 	}
 	var id uuid.UUID
 	err := s.db.QueryRow(ctx, linkFor, hashOf(token)).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return linkInvalid()
+		return nil, uuid.Nil, linkInvalid()
 	}
 	if err != nil {
-		return err
+		return nil, uuid.Nil, err
 	}
 	hash, err := s.hash(ctx, password)
 	if err != nil {
-		return err
+		return nil, id, err
 	}
+	var session auth.Secret
 	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		var purpose string
 		err := tx.QueryRow(ctx, spendLink, hashOf(token)).Scan(&id, &purpose)
@@ -330,9 +338,14 @@ func (s *Service) Join(ctx context.Context, caller auth.Caller, token, password 
 		if err != nil {
 			return err
 		}
-		email, err := s.setPassword(ctx, tx, id, hash, uuid.Nil)
+		email, guarded, err := s.setPassword(ctx, tx, id, hash, uuid.Nil)
 		if err != nil {
 			return err
+		}
+		if !guarded {
+			if session, err = open(ctx, tx, caller, id, before); err != nil {
+				return err
+			}
 		}
 		action := "administrator.join"
 		if purpose == "reset" {
@@ -340,24 +353,31 @@ func (s *Service) Join(ctx context.Context, caller auth.Caller, token, password 
 		}
 		return Record(ctx, tx, actor(caller, id, email), Change{Action: action, Target: id.String()})
 	})
-	s.event(caller, "join", id, err)
-	return err
+	if err != nil {
+		return nil, id, err
+	}
+	if session == "" {
+		return nil, id, refuse(CodeSecondFactorNeeded, "Your password is set: sign in with it, and with the code that your authenticator app shows")
+	}
+	opened, err := s.opened(ctx, session)
+	return opened, id, err
 }
 
-// setPassword writes a password and ends all sessions but one, and all links: who knew the old one is to be out.
-func (s *Service) setPassword(ctx context.Context, tx pgx.Tx, id uuid.UUID, hash string, keep uuid.UUID) (email string, err error) {
-	err = tx.QueryRow(ctx, setPassword, id, hash).Scan(&email)
+// setPassword writes a password and ends all sessions but one, and all links: who knew the old one is to be out. Guarded
+// tells whether a second factor is asked for.
+func (s *Service) setPassword(ctx context.Context, tx pgx.Tx, id uuid.UUID, hash string, keep uuid.UUID) (email string, guarded bool, err error) {
+	err = tx.QueryRow(ctx, setPassword, id, hash).Scan(&email, &guarded)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return "", notFound("administrator")
+		return "", false, notFound("administrator")
 	}
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	if _, err := tx.Exec(ctx, endSessions, id, keep); err != nil {
-		return "", err
+		return "", false, err
 	}
 	_, err = tx.Exec(ctx, forgetLinks, id)
-	return email, err
+	return email, guarded, err
 }
 
 // ResetPassword sets the password of an administrator and ends their sessions.
@@ -367,15 +387,16 @@ func (s *Service) ResetPassword(ctx context.Context, by Actor, id uuid.UUID, pas
 		return err
 	}
 	return pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
-		if _, err := s.setPassword(ctx, tx, id, hash, uuid.Nil); err != nil {
+		if _, _, err := s.setPassword(ctx, tx, id, hash, uuid.Nil); err != nil {
 			return err
 		}
 		return Record(ctx, tx, by, Change{Action: "administrator.reset_password", Target: id.String()})
 	})
 }
 
-// RemoveFactors takes away the second factor and the passkeys of an administrator who has lost them.
-func (s *Service) RemoveFactors(ctx context.Context, by Actor, id uuid.UUID) error {
+// RemoveFactors takes away the second factor and the passkeys of an administrator who has lost them. Their sessions end, but
+// for one that is kept: who has found what was lost may have opened others.
+func (s *Service) RemoveFactors(ctx context.Context, by Actor, id, keep uuid.UUID) error {
 	return pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, dropTOTP, id)
 		if err != nil {
@@ -385,6 +406,9 @@ func (s *Service) RemoveFactors(ctx context.Context, by Actor, id uuid.UUID) err
 			return notFound("administrator")
 		}
 		if _, err := tx.Exec(ctx, dropPasskeys, id); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, endSessions, id, keep); err != nil {
 			return err
 		}
 		return Record(ctx, tx, by, Change{Action: "administrator.remove_factors", Target: id.String()})
@@ -416,7 +440,7 @@ func (s *Service) changePassword(ctx context.Context, caller auth.Caller, sessio
 	}
 	next := auth.DrawSecret(tokenBytes)
 	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
-		if _, err := s.setPassword(ctx, tx, id, hash, session.ID); err != nil {
+		if _, _, err := s.setPassword(ctx, tx, id, hash, session.ID); err != nil {
 			return err
 		}
 		if err := rotate(ctx, tx, session.ID, token, next, Elevation); err != nil {

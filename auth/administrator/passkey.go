@@ -111,11 +111,11 @@ where credential_id = $1
 and administrator_id = $2
 and (sign_count < $3 or (sign_count = 0 and $3 = 0))`
 
-	notePasskeySignIn = `
-update basalt.administrators
-set last_sign_in_at = now()
+	lockAdministrator = `
+select email
+from basalt.administrators
 where id = $1
-returning email`
+for update`
 
 	insertChallenge = `
 insert into basalt.administrator_challenges (id, administrator_id, session_data, expires_at)

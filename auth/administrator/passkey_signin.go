@@ -82,7 +82,7 @@ func (s *Service) finishPasskeySignIn(ctx context.Context, caller auth.Caller, o
 	var token auth.Secret
 	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		var email string
-		err := tx.QueryRow(ctx, notePasskeySignIn, id).Scan(&email)
+		err := tx.QueryRow(ctx, lockAdministrator, id).Scan(&email)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return passkeyRefused(errNoSuchPasskey)
 		}

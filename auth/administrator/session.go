@@ -81,6 +81,11 @@ seen as (
 )
 table found`
 
+	noteSignIn = `
+update basalt.administrators
+set last_sign_in_at = now()
+where id = $1`
+
 	insertSession = `
 insert into basalt.administrator_sessions (id, administrator_id, token_hash, expires_at, elevated_until, ip, user_agent)
 values ($1, $2, $3, now() + $4, now() + $5, $6, $7)`
@@ -163,6 +168,9 @@ func open(ctx context.Context, tx pgx.Tx, caller auth.Caller, id uuid.UUID, befo
 		if _, err := tx.Exec(ctx, endByToken, hashOf(before)); err != nil {
 			return "", err
 		}
+	}
+	if _, err := tx.Exec(ctx, noteSignIn, id); err != nil {
+		return "", err
 	}
 	if _, err := tx.Exec(ctx, insertSession, uuid.New(), id, hashOf(token), SessionLife, Elevation, caller.Addr(), caller.Agent()); err != nil {
 		return "", err

@@ -39,12 +39,11 @@ select
 from basalt.administrators a
 where a.email = $1`
 
-	// noteSignIn checks once more what may have changed while the password was being hashed. No code of an accepted
+	// admitSignIn checks once more what may have changed while the password was being hashed. No code of an accepted
 	// time-step, nor of one before it, passes again (RFC 6238 §5.2); without a code the step is 0.
-	noteSignIn = `
+	admitSignIn = `
 update basalt.administrators
-set last_sign_in_at = now(),
-    password_hash = coalesce($3, password_hash),
+set password_hash = coalesce($3, password_hash),
     totp_last_step = greatest(totp_last_step, $4)
 where id = $1
 and password_hash = $2
@@ -108,7 +107,7 @@ func (s *Service) signIn(ctx context.Context, caller auth.Caller, in Credentials
 	}
 	var token auth.Secret
 	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, noteSignIn, who.id, who.hash, renewed, step)
+		tag, err := tx.Exec(ctx, admitSignIn, who.id, who.hash, renewed, step)
 		if err != nil {
 			return err
 		}

@@ -95,16 +95,36 @@ func New(point Point, uri, secrets string, client *http.Client) (*Hook, error) {
 
 // callOf makes the statement that calls the function of a URI. The host is of no meaning: there is one database.
 func callOf(uri string) (string, error) {
+	function, err := functionOf(uri)
+	if err != nil {
+		return "", err
+	}
+	return "select " + function.Sanitize() + "($1)::text", nil
+}
+
+func functionOf(uri string) (pgx.Identifier, error) {
 	u, err := url.Parse(uri)
 	if err != nil {
-		return "", errors.New("the URI is not well-formed")
+		return nil, errors.New("the URI is not well-formed")
 	}
 	name := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_$]{0,62}$`)
 	parts := strings.Split(strings.TrimPrefix(u.Path, "/"), "/")
 	if len(parts) != 2 || !name.MatchString(parts[0]) || !name.MatchString(parts[1]) {
-		return "", errors.New("it does not name a function as pg-functions://postgres/schema/function")
+		return nil, errors.New("it does not name a function as pg-functions://postgres/schema/function")
 	}
-	return "select " + pgx.Identifier(parts).Sanitize() + "($1)::text", nil
+	return parts, nil
+}
+
+// Function gives the schema and the name of the function that New calls for a URI. It is not ok for other URIs.
+func Function(uri string) (schema, name string, ok bool) {
+	if !strings.HasPrefix(uri, "pg-functions:") {
+		return "", "", false
+	}
+	function, err := functionOf(uri)
+	if err != nil {
+		return "", "", false
+	}
+	return function[0], function[1], true
 }
 
 // leastSecret and mostSecret are bounds of a secret in bytes (Standard Webhooks, "Symmetric signature scheme").

@@ -39,7 +39,7 @@ func (m *Mailer) Deliver(ctx context.Context, message *outbox.Message) error {
 		// The same each time, so that a mail that comes twice can be known for one.
 		id := fmt.Sprintf("%s.%d@%s", message.ID, number, domainOf(m.from.Address))
 		if err := m.send(ctx, part.To, id, letter); err != nil {
-			return err
+			return outbox.Redact(err, m.server.credentials()...)
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"crypto/x509"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -84,6 +85,16 @@ func ParseServer(text auth.Secret) (Server, error) {
 		return Server{}, errors.New("a password must not be sent in clear text: leave out tls=none, or the user")
 	}
 	return s, nil
+}
+
+// credentials are what proves to the server who we are, as it is sent by PLAIN and LOGIN too (RFC 4616).
+func (s *Server) credentials() []string {
+	password := s.Password.Reveal()
+	if password == "" {
+		return nil
+	}
+	encode := base64.StdEncoding.EncodeToString
+	return []string{encode([]byte("\x00" + s.User + "\x00" + password)), encode([]byte(password)), password}
 }
 
 // address is host and port.

@@ -56,6 +56,8 @@ func (o *Outbox) List(ctx context.Context, most int) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the outbox: %w", err)
 	}
+	ctx, cancel := context.WithTimeout(ctx, databasePatience)
+	defer cancel()
 	rows, err := o.pool.Query(ctx, listMessages, min(most, MostListed))
 	if err != nil {
 		return nil, fmt.Errorf("list the outbox: %w", err)
@@ -78,6 +80,8 @@ func (o *Outbox) List(ctx context.Context, most int) ([]Entry, error) {
 // Remove takes a message out of the outbox, and tells whether it was there. One that is being delivered at this moment
 // may still arrive.
 func (o *Outbox) Remove(ctx context.Context, id uuid.UUID) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, databasePatience)
+	defer cancel()
 	removed, err := o.pool.Exec(ctx, removeMessage, id)
 	if err != nil {
 		return false, fmt.Errorf("remove a message: %w", err)
@@ -87,6 +91,8 @@ func (o *Outbox) Remove(ctx context.Context, id uuid.UUID) (bool, error) {
 
 // RemoveKept takes all messages out of the outbox that are not to be delivered any more, and counts them.
 func (o *Outbox) RemoveKept(ctx context.Context) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, databasePatience)
+	defer cancel()
 	removed, err := o.pool.Exec(ctx, removeKept)
 	if err != nil {
 		return 0, fmt.Errorf("remove messages: %w", err)

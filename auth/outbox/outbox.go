@@ -60,6 +60,8 @@ type Outbox struct {
 	log     zerolog.Logger
 	mails   *lane
 	texts   *lane
+	counts  counts
+	waiting waiting
 }
 
 var _ auth.Outbound = (*Outbox)(nil)
@@ -174,6 +176,7 @@ func (l *lane) queue(batch *pgx.Batch, m *Message, life time.Duration, state str
 	}
 	l.room(batch, state)
 	batch.Queue(queueMessage, m.ID, m.Channel, m.Kind, owner, body, m.ExpiresAt).Exec(func(pgconn.CommandTag) error {
+		l.box.counts.queued.Add(1)
 		l.awaken()
 		return nil
 	})

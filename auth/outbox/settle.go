@@ -108,12 +108,14 @@ func (l *lane) outcome(t *taken, failure error) func(context.Context) error {
 		}
 	}
 	if failure == nil {
+		l.box.counts.sent.Add(1)
 		l.box.line(l.box.log.Debug(), &t.Message).Int("attempts", t.Attempts).Msg("message delivered")
 		return exec(removeDelivered, t.ID, t.Attempts)
 	}
 	why := t.scrub(failure)
 	delay := l.box.options.Pace.retry(t.Attempts)
 	if isRefused(failure) || t.Attempts >= l.box.options.Pace.Attempts || time.Now().Add(delay).After(t.ExpiresAt) {
+		l.box.counts.failed.Add(1)
 		l.box.line(l.box.log.Error(), &t.Message).Int("attempts", t.Attempts).Str("error", why).
 			Msg("a message was given up; it is kept in the outbox for a while, which the dashboard shows")
 		return exec(giveUp, t.ID, t.Attempts, why)
@@ -150,6 +152,7 @@ func (o *Outbox) tidyOnce(ctx context.Context) error {
 		var m Message
 		var why string
 		_, err := pgx.ForEachRow(rows, []any{&m.ID, &m.Channel, &m.Kind, &why}, func() error {
+			o.counts.failed.Add(1)
 			o.line(o.log.Error(), &m).Str("error", why).Msg("a message was given up: nobody has delivered it in time")
 			return nil
 		})

@@ -327,8 +327,8 @@ func exchangeFault(err error) *Error {
 		status = refused.Response.StatusCode
 	}
 	name := refused.ErrorCode
-	if len(name) > 64 {
-		name = ""
+	if len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' }) {
+		name = "" // it is none of RFC 6749 §5.2 or like them, and may repeat what was asked
 	}
 	return fault(Refused, fmt.Sprintf("the provider refuses the code: %d %q", status, name), nil)
 }

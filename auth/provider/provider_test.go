@@ -234,6 +234,26 @@ func TestWhatAServerDoesNotSayWellIsNoUser(t *testing.T) {
 	}
 }
 
+func TestARefusalThatRepeatsWhatWasAskedIsNotTold(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = r.ParseForm()
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, secret, _ := r.BasicAuth()
+		fmt.Fprintf(w, `{"error":%q}`, "bad:"+secret+r.PostForm.Get("client_secret")+r.PostForm.Get("code"))
+	}))
+	t.Cleanup(server.Close)
+	p, err := New(Config{Name: "gitlab", ClientID: "id", ClientSecret: "canary-1", URL: server.URL, RedirectURI: "https://api.example/auth/v1/callback"}, server.Client())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Redeem(t.Context(), Answer{Code: "canary-2", Verifier: testVerifier})
+	var fault *Error
+	if !errors.As(err, &fault) || fault.Kind != Refused || strings.Contains(err.Error(), "canary") {
+		t.Errorf("the outcome is %v", err)
+	}
+}
+
 func TestAServerThatHangsIsNotWaitedForByOthers(t *testing.T) {
 	release, entered := make(chan struct{}), make(chan struct{}, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -4,6 +4,7 @@ package sms
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -101,6 +102,12 @@ func write(t *template.Template, code string) (string, error) {
 
 // Deliver implements outbox.Deliverer. The API knows no repetitions: a message whose answer got lost is sent again.
 func (t *Twilio) Deliver(ctx context.Context, m *outbox.Message) error {
+	token := t.options.AuthToken.Reveal()
+	basic := base64.StdEncoding.EncodeToString([]byte(t.options.AccountSID + ":" + token))
+	return outbox.Redact(t.deliver(ctx, m), basic, token)
+}
+
+func (t *Twilio) deliver(ctx context.Context, m *outbox.Message) error {
 	form, err := t.form(m)
 	if err != nil {
 		return outbox.Refuse(err)

@@ -2,9 +2,7 @@ package sms_test
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -16,32 +14,17 @@ import (
 	"basalt/auth/outbox"
 	"basalt/auth/outgoing"
 	"basalt/auth/sms"
+	"basalt/auth/sms/smstest"
 )
 
-const token = "a token of the messenger"
-
 // api answers as Twilio does, and keeps what it was asked.
-func api(t *testing.T, status int, body string) (sms.Options, *url.Values) {
+func api(t *testing.T, status int, body string) (sms.Options, *smstest.Twilio) {
 	t.Helper()
-	asked := &url.Values{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		user, password, _ := r.BasicAuth()
-		if r.Method != http.MethodPost || r.URL.Path != "/base/2010-04-01/Accounts/AC1/Messages.json" || user != "AC1" || password != token {
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		if err := r.ParseForm(); err != nil {
-			t.Error(err)
-		}
-		*asked = r.PostForm
-		w.WriteHeader(status)
-		fmt.Fprint(w, body)
-	}))
-	t.Cleanup(server.Close)
+	server := smstest.Start(t, status, body)
 	own := outgoing.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	return sms.Options{
-		AccountSID: "AC1", AuthToken: token, From: "+15550199", URL: server.URL + "/base/", Client: outgoing.New(outgoing.Options{Guard: own}),
-	}, asked
+		AccountSID: smstest.Account, AuthToken: smstest.Token, From: "+15550199", URL: server.URL, Client: outgoing.New(outgoing.Options{Guard: own}),
+	}, server
 }
 
 func message(channel outbox.Channel) *outbox.Message {
@@ -68,7 +51,7 @@ func TestMessagesAreAskedForInTwiliosWords(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			o, asked := api(t, http.StatusCreated, `{"sid":"SM1","status":"queued","error_message":null}`)
+			o, server := api(t, http.StatusCreated, `{"sid":"SM1","status":"queued","error_message":null}`)
 			if test.change != nil {
 				test.change(&o)
 			}
@@ -79,8 +62,8 @@ func TestMessagesAreAskedForInTwiliosWords(t *testing.T) {
 			if err := twilio.Deliver(t.Context(), message(test.channel)); err != nil {
 				t.Fatal(err)
 			}
-			if asked.Encode() != test.want.Encode() {
-				t.Errorf("it is asked %s, not %s", asked.Encode(), test.want.Encode())
+			if asked := server.Asked(); len(asked) != 1 || asked[0].Encode() != test.want.Encode() {
+				t.Errorf("it is asked %v, not %s", asked, test.want.Encode())
 			}
 		})
 	}
@@ -126,7 +109,7 @@ func TestAnswersThatAreNoMessage(t *testing.T) {
 			if got != test.want {
 				t.Errorf("%s, not %s: %v", got, test.want, err)
 			}
-			if err != nil && strings.Contains(err.Error(), token) {
+			if err != nil && strings.Contains(err.Error(), smstest.Token) {
 				t.Errorf("the token is in the error: %v", err)
 			}
 		})

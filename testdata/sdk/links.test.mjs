@@ -5,20 +5,19 @@ import { AuthClient } from '@supabase/supabase-js'
 import { haveWalked, watched } from './methods.mjs'
 import { start } from './server.mjs'
 
-let basalt, service
+let basalt, service, editor
 const password = 'correct horse battery'
 
 before(async () => {
   basalt = await start('--autoconfirm', 'false', '--limits', 'off', '--phone', 'true', '--redirect-urls', 'https://app.example/**')
   service = basalt.client(basalt.keys.SERVICE_ROLE_KEY)
+  editor = await basalt.administrator('editor')
 })
 after(() => basalt.stop())
 
 // What has been sent to an address last, as an administrator finds it where there is no mail server.
 async function sentTo(address) {
-  const answer = await fetch(`${basalt.url}/admin/api/outbox`, {
-    headers: { apikey: basalt.keys.SERVICE_ROLE_KEY, Authorization: `Bearer ${basalt.keys.SERVICE_ROLE_KEY}` },
-  })
+  const answer = await fetch(`${basalt.url}/admin/api/outbox`, { headers: editor })
   assert.equal(answer.status, 200)
   const message = (await answer.json()).messages.find(({ to, token }) => to === address && token)
   assert.ok(message, `nothing was sent to ${address}`)

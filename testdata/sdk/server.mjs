@@ -30,6 +30,16 @@ export async function start(...flags) {
     ended.then((code) => reject(new Error(`basalt serve ended with ${code}:\n${lines.join('\n')}`)))
   })
   const run = (...args) => execFileSync(binary, [...args, '--data', data], { encoding: 'utf8', env })
+  // The headers of an administrator who is signed in to the dashboard.
+  const administrator = async (role = 'owner') => {
+    const [email, password] = [`${role}-${Date.now()}@example.com`, 'correct horse battery']
+    execFileSync(binary, ['admin', 'create', '--email', email, '--role', role, '--password-stdin', '--data', data], { env, input: password })
+    const answer = await fetch(`${ready.api_url}/admin/api/session`, {
+      method: 'POST', headers: { 'content-type': 'application/json', 'x-basalt-dashboard': '1' }, body: JSON.stringify({ email, password }),
+    })
+    if (!answer.ok) throw new Error(`sign-in to the dashboard: ${answer.status} ${await answer.text()}`)
+    return { cookie: answer.headers.get('set-cookie').split(';')[0], 'x-basalt-dashboard': '1' }
+  }
   const keys = Object.fromEntries(run('keys', '--env')
     .trim().split('\n').map((line) => {
       const at = line.indexOf('=')
@@ -47,6 +57,7 @@ export async function start(...flags) {
     url: ready.api_url,
     keys,
     log: lines,
+    administrator,
     run, // a command of the binary over the same data folder
     sql: (text, values) => sql.query(text, values),
     // Node before 22 has no WebSocket of its own; the library asks for one then.

@@ -71,7 +71,7 @@ test('the types of every kind of thing compile', () => {
 
 test('the types are the same from the server, beside it and without it', async () => {
   const print = () => basalt.run('types', '--lang', 'ts', '--schema', 'public', '--schema', 'shop')
-  const answer = await fetch(`${basalt.url}/admin/api/types.ts`, { headers: { apikey: basalt.keys.SERVICE_ROLE_KEY } })
+  const answer = await fetch(`${basalt.url}/admin/api/types.ts`, { headers: await basalt.administrator('viewer') })
   assert.equal(answer.status, 200)
   const served = await answer.text()
   assert.equal(print(), served)

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"io"
 	"math/big"
 	"mime"
@@ -199,7 +200,8 @@ func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
 func (s *session) Auth(string) (sasl.Server, error) {
 	return sasl.NewPlainServer(func(_, user, password string) error {
 		if user != User || password != Password {
-			return &smtp.SMTPError{Code: 535, EnhancedCode: smtp.EnhancedCode{5, 7, 8}, Message: "who are you"}
+			return &smtp.SMTPError{Code: 535, EnhancedCode: smtp.EnhancedCode{5, 7, 8}, Message: "not " + user + " with " + password + " as in " +
+				base64.StdEncoding.EncodeToString([]byte("\x00"+user+"\x00"+password))}
 		}
 		s.authenticated = true
 		return nil

@@ -1,4 +1,5 @@
 // What the palette finds: screens, actions of the screen that is open, and what the server knows by name.
+import { untrack } from 'svelte'
 import type { IconName } from '../kit/icons.ts'
 
 export interface Command {
@@ -16,18 +17,18 @@ export interface Command {
 /** Gives commands for what was typed. */
 export type Source = (typed: string, signal: AbortSignal) => readonly Command[] | Promise<readonly Command[]>
 
-const sources = $state<{ list: readonly Source[] }>({ list: [] })
+let sources = $state.raw<readonly Source[]>([])
 
 export const palette = $state({ open: false })
 
 export function commandSources(): readonly Source[] {
-  return sources.list
+  return sources
 }
 
 /** Adds commands to the palette until the function it gives is called. */
 export function addCommands(source: Source): () => void {
-  sources.list = [...sources.list, source]
-  return () => { sources.list = sources.list.filter((one) => one !== source) }
+  sources = [...untrack(() => sources), source] // an effect that adds must not run again for what it added
+  return () => { sources = untrack(() => sources).filter((one) => one !== source) }
 }
 
 /** Adds commands for as long as the component lives. */

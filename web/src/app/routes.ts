@@ -19,9 +19,10 @@ export interface Route {
   least?: Role
 }
 
-export function screen<P extends string>(pattern: P, title: string, load: () => Promise<{ default: Component<ScreenProps<P>> }>, more: Pick<Route, 'icon' | 'key' | 'least'> = {}): Route {
+function screen<P extends string>(pattern: P, title: string, load: () => Promise<{ default: Component<ScreenProps<P>> | Component }>, more: Pick<Route, 'icon' | 'key' | 'least'> = {}): Route {
   return { pattern, title, load: load as unknown as Route['load'], ...more }
 }
 
 export const routes: readonly Route[] = [
+  screen('/account', 'Your account', () => import('../screens/account/Account.svelte')),
 ]

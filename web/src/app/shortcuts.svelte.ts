@@ -1,4 +1,5 @@
 // The keys of the dashboard: which there are, and what they do where.
+import { untrack } from 'svelte'
 import { theme } from './theme.svelte.ts'
 
 export interface Shortcut {
@@ -13,11 +14,12 @@ export interface Shortcut {
 
 export const mac = /Mac|iP(hone|ad|od)/.test(navigator.platform)
 
-const active = $state<{ list: Shortcut[] }>({ list: [] })
+// Not deeply reactive: a shortcut is found again by what it is.
+let active = $state.raw<readonly Shortcut[]>([])
 
 /** All shortcuts that work now, for the list of them. */
 export function shortcuts(): readonly Shortcut[] {
-  return active.list
+  return active
 }
 
 /** Adds shortcuts for as long as the component lives. */
@@ -27,8 +29,8 @@ export function useShortcuts(...added: Shortcut[]): void {
 
 /** Adds shortcuts until the function it gives is called. Later ones go before earlier ones with the same keys. */
 export function addShortcuts(...added: Shortcut[]): () => void {
-  active.list = [...added, ...active.list]
-  return () => { active.list = active.list.filter((shortcut) => !added.some((one) => one.keys === shortcut.keys && one.run === shortcut.run)) }
+  active = [...added, ...untrack(() => active)] // an effect that adds must not run again for what it added
+  return () => { active = untrack(() => active).filter((shortcut) => !added.includes(shortcut)) }
 }
 
 /** The keys as they are shown: `mod+k` as "Ctrl K" or "⌘K". */
@@ -59,7 +61,7 @@ export function listen(): void {
     const chain = begun ? begun + ' ' + key : key
     clearTimeout(forget)
     begun = ''
-    for (const shortcut of active.list) {
+    for (const shortcut of active) {
       const single = !/mod|alt|^Escape$|^F\d/.test(shortcut.keys)
       if (single && (!theme.singleKeys || inText || modal)) continue
       if ((inText || modal) && !shortcut.whileTyping) continue

@@ -15,4 +15,6 @@ export interface Column<R> {
   /** The column's name is read out, not drawn: for buttons. */
   bare?: boolean
   sortable?: boolean
+  /** Long text goes on in further lines. */
+  wrap?: boolean
 }

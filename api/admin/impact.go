@@ -1,0 +1,146 @@
+package admin
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/labstack/echo/v4"
+
+	"basalt/store/console"
+)
+
+// ImpactBody tells what a change of a table would meet.
+type ImpactBody struct {
+	// EstimatedRows are what PostgreSQL believes, null when it has no idea.
+	EstimatedRows *int64 `json:"estimated_rows"`
+	// Bytes are of the table, IndexBytes of its indexes, at the last vacuum or analyze.
+	Bytes      int64 `json:"bytes"`
+	IndexBytes int64 `json:"index_bytes"`
+	// Dependents are what refers to the table.
+	Dependents []DependentBody `json:"dependents"`
+	// Holders are who holds a lock on the table now, or waits for one: a change waits for them, and they for it.
+	Holders []HolderBody `json:"holders"`
+}
+
+// DependentBody is a view that reads a table or a foreign key that points at it.
+type DependentBody struct {
+	Kind   string `json:"kind"` // view, materialized_view, foreign_key
+	Schema string `json:"schema"`
+	Name   string `json:"name"` // of a foreign key: its table and its own name
+}
+
+// HolderBody is a session with a lock.
+type HolderBody struct {
+	PID     int32  `json:"pid"`
+	Mode    string `json:"mode"`
+	Granted bool   `json:"granted"`
+	// TransactionMS is how long its transaction lasts already.
+	TransactionMS   float64 `json:"transaction_ms"`
+	State           string  `json:"state"`
+	ApplicationName string  `json:"application_name"`
+	Query           string  `json:"query"`
+}
+
+const (
+	impactSize = `
+select
+  c.oid,
+  case
+    when c.reltuples >= 0 then c.reltuples::bigint
+    when c.relkind in ('r', 'm') then pg_stat_get_live_tuples(c.oid)
+  end,
+  (c.relpages::bigint + coalesce(t.relpages, 0)) * current_setting('block_size')::int,
+  coalesce((
+    select sum(x.relpages::bigint)
+    from pg_index i
+    join pg_class x on x.oid = i.indexrelid
+    where i.indrelid in (c.oid, c.reltoastrelid)
+  ), 0)::bigint * current_setting('block_size')::int
+from pg_class c
+join pg_namespace n on n.oid = c.relnamespace
+left join pg_class t on t.oid = c.reltoastrelid
+where n.nspname = $1
+  and c.relname = $2
+  and c.relkind in ('r', 'p', 'v', 'm', 'f')`
+
+	impactDependents = `
+select distinct
+  case v.relkind when 'm' then 'materialized_view' else 'view' end,
+  n.nspname::text,
+  v.relname::text
+from pg_depend d
+join pg_rewrite w on w.oid = d.objid
+join pg_class v on v.oid = w.ev_class
+join pg_namespace n on n.oid = v.relnamespace
+where d.classid = 'pg_rewrite'::regclass
+  and d.refclassid = 'pg_class'::regclass
+  and d.refobjid = $1
+  and v.oid <> $1
+union all
+select 'foreign_key', n.nspname::text, r.relname || '.' || k.conname
+from pg_constraint k
+join pg_class r on r.oid = k.conrelid
+join pg_namespace n on n.oid = r.relnamespace
+where k.confrelid = $1
+  and k.contype = 'f'
+  and k.conparentid = 0
+order by 1, 2, 3`
+
+	impactHolders = `
+select
+  l.pid,
+  l.mode,
+  l.granted,
+  coalesce(extract(epoch from clock_timestamp() - a.xact_start) * 1000, 0)::double precision,
+  coalesce(a.state, ''),
+  coalesce(a.application_name, ''),
+  coalesce(left(a.query, 1000), '')
+from pg_locks l
+left join pg_stat_activity a on a.pid = l.pid
+where l.locktype = 'relation'
+  and l.relation = $1
+  and l.database = (select d.oid from pg_database d where d.datname = current_database())
+  and l.pid <> pg_backend_pid()
+order by a.xact_start
+limit 100`
+)
+
+// impact answers GET /ddl/impact?schema=&table=.
+func (d *Data) impact(c echo.Context) error {
+	ctx := c.Request().Context()
+	schema, name := c.QueryParam("schema"), c.QueryParam("table")
+	body := ImpactBody{Dependents: []DependentBody{}, Holders: []HolderBody{}}
+	session := console.Session{ReadOnly: true, StatementTimeout: catalogTimeout, LockTimeout: catalogLocks}
+	err := d.pool.Use(ctx, session, func(conn *pgx.Conn) error {
+		var oid uint32
+		err := conn.QueryRow(ctx, impactSize, schema, name).Scan(&oid, &body.EstimatedRows, &body.Bytes, &body.IndexBytes)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return refusedf(http.StatusNotFound, "42P01", "relation %q does not exist", schema+"."+name)
+		}
+		if err != nil {
+			return err
+		}
+		rows, err := conn.Query(ctx, impactDependents, oid)
+		if err != nil {
+			return err
+		}
+		if body.Dependents, err = pgx.AppendRows(body.Dependents, rows, pgx.RowToStructByPos[DependentBody]); err != nil {
+			return err
+		}
+		if rows, err = conn.Query(ctx, impactHolders, oid); err != nil {
+			return err
+		}
+		body.Holders, err = pgx.AppendRows(body.Holders, rows, pgx.RowToStructByPos[HolderBody])
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if administratorOf(c).Role == viewer {
+		for i := range body.Holders {
+			body.Holders[i].Query = "" // it may hold anything
+		}
+	}
+	return c.JSON(http.StatusOK, body)
+}
