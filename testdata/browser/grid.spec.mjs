@@ -402,6 +402,8 @@ test('hostile and huge values are text, and short', async (t) => {
   assert.equal(await text(page, 3, 1), 'aU+202Egnp.exeU+0007')
   await to(page, 1, 12)
   assert.ok((await text(page, 1, 12)).length < 300)
+  await page.keyboard.press('Enter')
+  await said(page, 'too long to be edited here')
 })
 
 test('rows that could not be read say why and are tried again', async (t) => {
