@@ -1,4 +1,4 @@
-import type { Column, Value } from './types.ts'
+import type { Column } from './types.ts'
 
 /** Characters of a value that enter the document. Values may be megabytes. */
 const shown = 200
@@ -55,15 +55,6 @@ export function bytes(size: number): string {
 /** What a new row holds where nothing was written. */
 export function unset(column: Column): string {
   return column.default !== undefined ? 'default' : column.readonly ? 'generated' : column.nullable ? 'NULL' : 'required'
-}
-
-/** What a screen reader says of a cell. */
-export function spoken(column: Column, value: Value | undefined): string {
-  if (value === undefined) return unset(column)
-  if (value === null) return 'null'
-  if (value === '') return 'empty text'
-  if (column.kind === 'bytea') return `${bytes(byteaSize(value))} of binary data`
-  return shorten(value)
 }
 
 const groups = new Intl.NumberFormat('en')

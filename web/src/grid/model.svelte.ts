@@ -1,7 +1,8 @@
 import { tick } from 'svelte'
 import { arrange, columnsWithin, type Placed } from './columns.ts'
-import { count as written, spoken } from './display.ts'
+import { bytes, count as written } from './display.ts'
 import * as drafting from './drafts.ts'
+import { editable } from './editors/edit.svelte.ts'
 import { Pages, type Loaded } from './pages.ts'
 import { rangeOf, rowKey, type Position, type Range } from './selection.ts'
 import { fitWidths, rowHeights, type Measure } from './sizes.ts'
@@ -234,6 +235,8 @@ export class Model {
 
   /** After scrolling has rested. */
   rest(): void {
+    // The end of a scroll may be told before the frame that would have taken its place.
+    this.look()
     const settled = this.scroller.settled()
     if (this.scroller.mapped && this.scroll && Math.abs(settled - this.scroll.scrollTop) > 1) this.scrollTo(this.scroller.top)
     const row = Math.min(this.topRow, Math.max(0, this.rowCount - 1))
@@ -471,6 +474,10 @@ export class Model {
     if (!this.canEdit(row, placed.column)) {
       return this.say(this.editable ? `${placed.column.name} cannot be changed` : 'These rows cannot be changed')
     }
+    const value = this.value(row, placed)
+    if (typed === null && placed.column.kind !== 'bytea' && (value?.length ?? 0) > editable) {
+      return this.say(`A value of ${bytes(value?.length ?? 0)} is too long to be edited here: copy it, or write another one`)
+    }
     this.reveal(row, column)
     this.editing = { row, column, typed }
   }
@@ -502,10 +509,5 @@ export class Model {
   cancel(): void {
     this.editing = null
     void this.focus()
-  }
-
-  /** What is said of a cell beyond its value. */
-  describe(row: number, placed: Placed): string {
-    return spoken(placed.column, this.value(row, placed))
   }
 }
