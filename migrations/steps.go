@@ -133,6 +133,27 @@ from (values ('anon'), ('authenticated'), ('service_role')) as r (name)
 cross join (values ('public'), ('auth'), ('extensions')) as s (name)`,
 			apply: `grant usage on schema public, auth, extensions to anon, authenticated, service_role;`,
 		},
+		{
+			// An owner may grant by default what is made ("alter default privileges"). Row level security hides the
+			// rows, but neither TRUNCATE nor sequences ask it.
+			what:       "what the server keeps for itself stays its own",
+			optional:   true,
+			afterRoles: true,
+			done: `
+select not exists (
+  select
+  from pg_class c
+  cross join (values ('anon'), ('authenticated')) as r (name)
+  where c.relnamespace = 'basalt'::regnamespace
+    and case
+      when c.relkind = 'S' then has_sequence_privilege(r.name, c.oid, 'usage, select, update')
+      when c.relkind = 'r' then
+        has_table_privilege(r.name, c.oid, 'select, insert, update, delete, truncate, references, trigger')
+    end
+)`,
+			apply: `revoke all on all tables in schema basalt from public, anon, authenticated;
+revoke all on all sequences in schema basalt from public, anon, authenticated;`,
+		},
 		defaultPrivileges(user, false),
 		{
 			what:     "the roles that dumps of Supabase projects name",
