@@ -9,7 +9,9 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/rs/zerolog"
 
+	"basalt/auth"
 	"basalt/auth/administrator"
+	"basalt/auth/mail"
 	"basalt/auth/outbox"
 	"basalt/query/catalog"
 	"basalt/query/typescript"
@@ -33,6 +35,10 @@ type Options struct {
 	Version string
 	// Catalog gives the current catalog, nil while none was loaded yet.
 	Catalog func() *catalog.Catalog
+	// Accounts holds the rules of the app's users.
+	Accounts *auth.Service
+	// Letter writes a mail as its reader gets it.
+	Letter func(auth.Mail) (mail.Letter, error)
 	// Outbox keeps the messages to people.
 	Outbox *outbox.Outbox
 	// Data are the resources over the database.
@@ -64,9 +70,8 @@ func Register(g *echo.Group, o Options) []Route {
 	o.brief(g, "GET", "/audit", owner, o.listAudit)
 
 	o.brief(g, "GET", "/types.ts", viewer, o.types)
-	o.brief(g, "GET", "/outbox", editor, o.listOutbox) // its links let their reader in as a user
-	o.brief(g, "DELETE", "/outbox", editor, o.clearOutbox)
-	o.brief(g, "DELETE", "/outbox/:id", editor, o.removeMessage)
+	o.users(g)
+	o.outbox(g)
 	g.RouteNotFound("/*", o.guard(viewer, nil, func(c echo.Context) error {
 		return refuse(http.StatusNotFound, "not_found", "There is no such route")
 	}))

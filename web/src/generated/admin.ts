@@ -245,6 +245,42 @@ export interface Me {
   passkeys: number
 }
 
+export interface MessageBody {
+  id: string
+  channel: string
+  kind: string
+  state: string
+  user_id: string | null
+  to: string
+  new_email?: string
+  link?: string
+  token?: string
+  token_hash?: string
+  link_new?: string
+  token_new?: string
+  token_hash_new?: string
+  redirect_to?: string
+  created_at: string
+  expires_at: string
+  due_at?: string
+  attempts: number
+  failure?: string
+  unreadable?: boolean
+}
+
+export interface MessageLetter {
+  message: MessageBody
+  subject: string
+  text: string
+  html: boolean
+}
+
+export interface OutboxList {
+  messages: MessageBody[]
+  mails: boolean
+  texts: boolean
+}
+
 export interface OwnSession {
   id: string
   current: boolean
@@ -508,4 +544,140 @@ export interface TriggerBody {
   name: string
   definition: string
   enabled: boolean
+}
+
+export interface UserAudit {
+  entries: UserAuditRow[]
+}
+
+export interface UserAuditRow {
+  id: string
+  at: string | null
+  by: string
+  action: string
+  provider: string
+  ip: string
+}
+
+export interface UserBody {
+  id: string
+  email: string
+  phone: string
+  role: string
+  providers: string[]
+  anonymous: boolean
+  sso: boolean
+  factors: number
+  created_at: string | null
+  last_sign_in_at: string | null
+  email_confirmed_at: string | null
+  phone_confirmed_at: string | null
+  invited_at: string | null
+  banned_until: string | null
+  deleted_at: string | null
+}
+
+export interface UserChange {
+  email?: string
+  phone?: string
+  password?: string
+  email_confirm?: boolean
+  phone_confirm?: boolean
+  role?: string
+  user_metadata?: string
+  app_metadata?: string
+  ban_duration?: string
+}
+
+export interface UserDetails {
+  id: string
+  email: string
+  phone: string
+  role: string
+  providers: string[]
+  anonymous: boolean
+  sso: boolean
+  factors: number
+  created_at: string | null
+  last_sign_in_at: string | null
+  email_confirmed_at: string | null
+  phone_confirmed_at: string | null
+  invited_at: string | null
+  banned_until: string | null
+  deleted_at: string | null
+  new_email: string
+  new_phone: string
+  updated_at: string | null
+  user_metadata: string
+  app_metadata: string
+  identities: UserIdentity[]
+  second_factors: UserFactorRow[]
+}
+
+export interface UserFactorRow {
+  id: string
+  type: string
+  name: string
+  status: string
+  phone: string
+  created_at: string | null
+}
+
+export interface UserIdentity {
+  id: string
+  provider: string
+  provider_id: string
+  email: string
+  data: string
+  created_at: string | null
+  last_sign_in_at: string | null
+}
+
+export interface UserInvitation {
+  email: string
+  redirect_to?: string
+  user_metadata?: string
+}
+
+export interface UserLink {
+  link: string
+  code: string
+}
+
+export interface UserLinkRequest {
+  type: 'recovery' | 'magiclink' | 'invite'
+  redirect_to?: string
+}
+
+export interface UserPage {
+  users: UserBody[]
+  next: string
+}
+
+export interface UserSending {
+  kind: 'recovery' | 'magiclink' | 'confirmation' | 'sms'
+}
+
+export interface UserSessionRow {
+  id: string
+  created_at: string | null
+  refreshed_at: string | null
+  not_after: string | null
+  level: string
+  user_agent: string
+  ip: string
+  client: string
+  methods: string[]
+}
+
+export interface UserSessions {
+  sessions: UserSessionRow[]
+}
+
+export interface UserSummary {
+  count: number
+  exact: boolean
+  providers: string[]
+  mails: boolean
+  texts: boolean
 }
