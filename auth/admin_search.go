@@ -143,7 +143,7 @@ from (
         select
         from auth.users
         limit $1 + 1
-    ) as some
+    ) as counted
 ) as few, pg_catalog.pg_class as c
 where c.oid = 'auth.users'::regclass`
 
