@@ -71,6 +71,7 @@ func Register(g *echo.Group, o Options) []Route {
 	o.open(g, "POST", "/join", o.join)
 	o.brief(g, "GET", "/audit", owner, o.listAudit)
 
+	o.brief(g, "GET", "/about", viewer, o.about)
 	o.brief(g, "GET", "/types.ts", viewer, o.types)
 	o.brief(g, "GET", "/outbox", editor, o.listOutbox) // its links let their reader in as a user
 	o.brief(g, "DELETE", "/outbox", editor, o.clearOutbox)
