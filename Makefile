@@ -48,7 +48,7 @@ web: web/node_modules
 
 ## web-types: the bodies of /admin/api as TypeScript
 web-types:
-	go test ./web -run TestTheBodiesOfTheAPIAreInTypeScript -count=1 -update
+	go test ./web -run "TestTheBodiesOfTheAPIAreInTypeScript|TestTheLibrariesAreListedWithTheirLicences" -count=1 -update
 
 ## test-web: the dashboard's types, its size, and that web/dist is built from web/src
 test-web: web/node_modules
