@@ -58,7 +58,9 @@ func (s *Server) dashboard() admin.Options {
 			}
 			return written.Write(m, s.settings.SiteURL)
 		},
-		Catalog: s.project.Catalogs.Current, Outbox: s.project.Outbox, Log: s.log,
+		Settings: s.describe,
+		Vault:    s.settings.SigningVault(s.project.DB.Pool(), s.project.Keys.Secret),
+		Catalog:  s.project.Catalogs.Current, Outbox: s.project.Outbox, Log: s.log,
 	}
 }
 

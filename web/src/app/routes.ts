@@ -28,5 +28,7 @@ export const routes: readonly Route[] = [
   screen('/users/:id', 'User', () => import('../screens/users/User.svelte')),
   screen('/outbox', 'Outbox', () => import('../screens/outbox/Outbox.svelte'), { icon: 'mail', key: 'o', least: 'editor' }),
   screen('/administrators', 'Administrators', () => import('../screens/administrators/Administrators.svelte'), { icon: 'shield-user', key: 'a', least: 'owner' }),
+  screen('/settings', 'Settings', () => import('../screens/settings/Settings.svelte'), { icon: 'settings', key: ',', least: 'owner' }),
+  screen('/settings/:section', 'Settings', () => import('../screens/settings/Settings.svelte'), { least: 'owner' }),
   screen('/account', 'Your account', () => import('../screens/account/Account.svelte')),
 ]
