@@ -5,14 +5,11 @@ export const screens = [
   { name: 'join', path: '/join#token=none', signedIn: false },
   { name: 'account', path: '/account' },
   { name: 'administrators', path: '/administrators' },
-<<<<<<< HEAD
   { name: 'users', path: '/users', seed: seedUsers },
   { name: 'outbox', path: '/outbox' },
-=======
   { name: 'settings', path: '/settings/accounts-and-sessions' },
   { name: 'signing-keys', path: '/settings/signing-keys' },
   { name: 'about', path: '/settings/about' },
->>>>>>> main
   { name: 'not-found', path: '/nowhere' },
   { name: 'palette', path: '/account', prepare: async (page) => { await page.keyboard.press('Control+k'); await page.getByRole('combobox').waitFor() } },
   { name: 'view-as', path: '/account', prepare: async (page) => { await page.getByRole('button', { name: /seen as/ }).click(); await page.getByText('See data as').waitFor() } },
