@@ -24,6 +24,7 @@ function screen<P extends string>(pattern: P, title: string, load: () => Promise
 }
 
 export const routes: readonly Route[] = [
+  screen('/sql', 'SQL', () => import('../screens/sql/Sql.svelte'), { icon: 'square-terminal', key: 'q' }),
   screen('/administrators', 'Administrators', () => import('../screens/administrators/Administrators.svelte'), { icon: 'shield-user', key: 'a', least: 'owner' }),
   screen('/account', 'Your account', () => import('../screens/account/Account.svelte')),
 ]
