@@ -1,6 +1,6 @@
 // The editor of SQL, in a chunk of its own. It stands in a shadow root: there its styles are constructed sheets, which the
 // policy for content lets be, where elements of style would be refused.
-import { acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, type CompletionSource } from '@codemirror/autocomplete'
+import { acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, completionStatus, type CompletionSource } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { PostgreSQL, keywordCompletionSource, sql } from '@codemirror/lang-sql'
 import { HighlightStyle, bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/language'
@@ -65,6 +65,20 @@ const look = EditorView.theme({
   '.cm-panel.cm-search [name=close]': { color: 'var(--text)', width: '26px', height: '26px', fontSize: '16px' },
   '.cm-searchMatch': { backgroundColor: 'var(--warn-soft)', outline: '1px solid var(--warn)' },
   '.cm-searchMatch-selected': { backgroundColor: 'var(--accent-soft)' },
+})
+
+// Chromium gives what is typed over a selection the look of what it replaces, as an attribute that the policy for content
+// refuses: so that is not left to it.
+const typedOver = EditorView.domEventHandlers({
+  beforeinput: (event, view) => {
+    const { main } = view.state.selection
+    if (event.inputType !== 'insertText' || event.isComposing || event.data === null || main.empty) return false
+    const text = event.data
+    const insert = () => view.state.update(view.state.replaceSelection(text), { userEvent: 'input.type', scrollIntoView: true })
+    if (!view.state.facet(EditorView.inputHandler).some((handler) => handler(view, main.from, main.to, text, insert))) view.dispatch(insert())
+    event.preventDefault()
+    return true
+  },
 })
 
 /** Marks the lines of the statement at the cursor: what "run" means. */
@@ -158,16 +172,18 @@ export class SqlEditor {
         { key: 'Mod-Shift-Enter', run: run('all') },
         { key: 'Mod-Enter', run: run('statement') },
         { key: 'Mod-s', run: () => { wishes.save(); return true } },
-        { key: 'Tab', run: acceptCompletion }, // else Tab leaves: nobody is caught in here
+        // Proposals that have just opened are not taken yet. Without any Tab leaves: nobody is caught in here.
+        { key: 'Tab', run: (view) => acceptCompletion(view) || completionStatus(view.state) === 'active' },
       ])),
       lineNumbers(), highlightActiveLineGutter(), highlightSpecialChars(), history(), drawSelection(), dropCursor(), rectangularSelection(), crosshairCursor(),
-      indentOnInput(), bracketMatching(), closeBrackets(), highlightSelectionMatches({ minSelectionLength: 3 }), search({ top: true }), current,
+      indentOnInput(), bracketMatching(), closeBrackets(), highlightSelectionMatches({ minSelectionLength: 3 }), search({ top: true }), current, typedOver,
       sql({ dialect: PostgreSQL }).language,
       autocompletion({ override: [own, keywordCompletionSource(PostgreSQL)], icons: false, maxRenderedOptions: 60 }),
       syntaxHighlighting(code), look,
+      matchMedia('(max-width: 767px)').matches ? EditorView.lineWrapping : [],
       placeholder('select …'),
       EditorState.tabSize.of(2),
-      EditorView.contentAttributes.of({ 'aria-label': wishes.label, spellcheck: 'false', autocapitalize: 'off' }),
+      EditorView.contentAttributes.of({ 'aria-label': wishes.label, tabindex: '0', spellcheck: 'false', autocapitalize: 'off' }),
       keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) wishes.changed(id, update.state.doc.toString())

@@ -61,6 +61,13 @@ const shownElsewhere = new Set([
 ])
 const isBuffer = (key: string) => /^(Shared|Local|Temp) (Hit|Read|Dirtied|Written) Blocks$/.test(key) || /I\/O (Read|Write) Time$/.test(key)
 
+/** Whether what is below a node may be stopped before its end. */
+function stops(raw: Raw, cut: boolean): boolean {
+  const type = text(raw, 'Node Type')
+  if (type === 'Limit' || text(raw, 'Join Type') === 'Semi' || text(raw, 'Join Type') === 'Anti' || type === 'Merge Join') return true
+  return cut && !['Sort', 'Aggregate', 'Hash', 'WindowAgg', 'SetOp', 'Bitmap Heap Scan'].includes(type)
+}
+
 function nameOf(raw: Raw): string {
   const type = text(raw, 'Node Type')
   const join = text(raw, 'Join Type')
@@ -99,7 +106,8 @@ export function readPlan(given: unknown): Plan {
   const wholeTime = Math.max(rootTime, 0.001)
   const wholeCost = Math.max(number(top, 'Total Cost') ?? 0, 0.01)
 
-  const build = (raw: Raw, depth: number, id: string, workers: number): PlanNode => {
+  // `cut`: who is above may have stopped asking, so that fewer rows say nothing of the estimate.
+  const build = (raw: Raw, depth: number, id: string, workers: number, cut: boolean): PlanNode => {
     const loops = number(raw, 'Actual Loops') ?? 1
     // Below a Gather each process is a loop, and they run side by side.
     const below = workers > 1 ? Math.min(workers, Math.max(1, loops)) : 1
@@ -110,7 +118,7 @@ export function readPlan(given: unknown): Plan {
     const actual = number(raw, 'Actual Rows')
     const estimated = (number(raw, 'Plan Rows') ?? 0)
     const place = nodes.push(undefined as unknown as PlanNode) - 1
-    const children = ((raw.Plans ?? []) as Raw[]).map((child, i) => build(child, depth + 1, `${id}.${i}`, raw['Workers Launched'] === undefined ? workers : inside))
+    const children = ((raw.Plans ?? []) as Raw[]).map((child, i) => build(child, depth + 1, `${id}.${i}`, raw['Workers Launched'] === undefined ? workers : inside, stops(raw, cut)))
     const used = (of: (node: PlanNode) => number | undefined) => children.reduce((sum, child) => sum + (of(child) ?? 0), 0)
     const own = total === undefined ? undefined : Math.max(0, total - used((child) => child.total))
     const ownCost = Math.max(0, cost - used((child) => child.cost))
@@ -125,7 +133,7 @@ export function readPlan(given: unknown): Plan {
       actual: actual === undefined ? undefined : actual * loops,
       loops, total, own, cost, ownCost, never,
       share: measured ? Math.min(1, (own ?? 0) / wholeTime) : Math.min(1, ownCost / wholeCost),
-      wrong: measured && !never && Math.abs(factor) >= muchWrong && Math.max(came, thought) * Math.max(1, loops) >= fewRows ? factor : 0,
+      wrong: measured && !never && !(cut && factor < 0) && Math.abs(factor) >= muchWrong && Math.max(came, thought) * Math.max(1, loops) >= fewRows ? factor : 0,
       hit: buffers('Shared Hit Blocks', 'Local Hit Blocks'), read: buffers('Shared Read Blocks', 'Local Read Blocks'),
       written: buffers('Shared Written Blocks', 'Local Written Blocks'), temp: buffers('Temp Read Blocks', 'Temp Written Blocks'),
       facts: Object.entries(raw).filter(([key]) => !shownElsewhere.has(key) && !isBuffer(key)).filter(([key, value]) => value !== 0 || /Removed/.test(key) === false && !/WAL/.test(key)).map(([key, value]) => [key, plain(value)] as const),
@@ -134,7 +142,7 @@ export function readPlan(given: unknown): Plan {
     nodes[place] = node
     return node
   }
-  const root = build(top, 0, '0', 1)
+  const root = build(top, 0, '0', 1, false)
   return {
     root, measured, nodes, execution, planning: number(whole, 'Planning Time'),
     settings: Object.entries((whole.Settings ?? {}) as Raw).map(([key, value]) => [key, plain(value)] as const),

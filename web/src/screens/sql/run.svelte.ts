@@ -112,7 +112,10 @@ export class Run {
   #take(line: SQLLine): void {
     const now = this.outcomes.at(-1)
     if (line.statement) this.outcomes = [...this.outcomes, new Outcome(line.statement)]
-    else if (line.finished) this.finished = line.finished
+    else if (line.finished) {
+      this.finished = line.finished
+      this.running = false
+    }
     else if (!now) {
       if (line.error) this.error = failure(line.error)
     } else if (line.columns) now.columns = line.columns

@@ -1,7 +1,7 @@
 // The texts that are being written, kept on this device so that a reload, a crash and signing out lose nothing.
 import { session } from '../../app/session.svelte.ts'
 
-export interface Tab { id: string, name: string, text: string, saved?: string }
+export interface Tab { id: string, name: string, text: string, saved?: string | undefined }
 
 /** How many tabs there may be. */
 export const mostTabs = 50
