@@ -39,8 +39,10 @@ test('a statement is written with the help of the catalog and run, its values ex
   await box(page).click()
   await page.keyboard.type('select na from plan')
   await page.getByRole('option', { name: /planets/ }).first().waitFor()
-  await page.keyboard.press('Enter')
-  for (let i = 0; i < ' from planets'.length; i++) await page.keyboard.press('ArrowLeft')
+  await page.keyboard.type('ets')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Control+Home')
+  for (let i = 0; i < 'select na'.length; i++) await page.keyboard.press('ArrowRight')
   await page.keyboard.press('Control+Space')
   await page.getByRole('option', { name: /^name/ }).first().waitFor()
   while (await box(page).innerText() !== 'select name from planets') await page.keyboard.press('Tab') // takes the proposal
@@ -65,7 +67,7 @@ test('a statement is written with the help of the catalog and run, its values ex
 test('the statement at the cursor, the selection or all are run, with their times and notices', { timeout: 60_000 }, async () => {
   const page = await world.open('/sql')
   await run(page, "select 1 as one;\n\nselect 2 as two;\n\ndo $$ begin raise notice 'hear ; this'; end $$;")
-  await page.getByText('hear ; this').waitFor() // the cursor is in the last
+  await page.getByText('hear ; this', { exact: true }).waitFor() // the cursor is in the last
   await page.getByText('DO', { exact: true }).first().waitFor()
   await page.keyboard.press('Control+Home')
   await page.keyboard.press('Control+Enter')

@@ -26,5 +26,7 @@ function screen<P extends string>(pattern: P, title: string, load: () => Promise
 export const routes: readonly Route[] = [
   screen('/sql', 'SQL', () => import('../screens/sql/Sql.svelte'), { icon: 'square-terminal', key: 'q' }),
   screen('/administrators', 'Administrators', () => import('../screens/administrators/Administrators.svelte'), { icon: 'shield-user', key: 'a', least: 'owner' }),
+  screen('/settings', 'Settings', () => import('../screens/settings/Settings.svelte'), { icon: 'settings', key: ',', least: 'owner' }),
+  screen('/settings/:section', 'Settings', () => import('../screens/settings/Settings.svelte'), { least: 'owner' }),
   screen('/account', 'Your account', () => import('../screens/account/Account.svelte')),
 ]
