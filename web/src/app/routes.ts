@@ -27,6 +27,7 @@ export const routes: readonly Route[] = [
   screen('/users', 'Users', () => import('../screens/users/Users.svelte'), { icon: 'users', key: 'u' }),
   screen('/users/:id', 'User', () => import('../screens/users/User.svelte')),
   screen('/outbox', 'Outbox', () => import('../screens/outbox/Outbox.svelte'), { icon: 'mail', key: 'o', least: 'editor' }),
+  screen('/sql', 'SQL', () => import('../screens/sql/Sql.svelte'), { icon: 'square-terminal', key: 'q' }),
   screen('/administrators', 'Administrators', () => import('../screens/administrators/Administrators.svelte'), { icon: 'shield-user', key: 'a', least: 'owner' }),
   screen('/settings', 'Settings', () => import('../screens/settings/Settings.svelte'), { icon: 'settings', key: ',', least: 'owner' }),
   screen('/settings/:section', 'Settings', () => import('../screens/settings/Settings.svelte'), { least: 'owner' }),
