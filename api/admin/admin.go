@@ -37,6 +37,8 @@ type Options struct {
 	Outbox *outbox.Outbox
 	// Data are the resources over the database.
 	Data *Data
+	// Running is the server that runs.
+	Running Running
 	// Log takes failures of the server's own.
 	Log zerolog.Logger
 
@@ -62,6 +64,13 @@ func Register(g *echo.Group, o Options) []Route {
 	o.administrators(g)
 	o.open(g, "POST", "/join", o.join)
 	o.brief(g, "GET", "/audit", owner, o.listAudit)
+
+	o.brief(g, "GET", "/overview", viewer, o.overview)
+	o.brief(g, "GET", "/traffic", viewer, o.traffic)
+	o.brief(g, "GET", "/keys", viewer, o.keys)
+	o.brief(g, "POST", "/keys/service", owner, elevated(o.serviceKey))
+	o.brief(g, "GET", "/logs", viewer, o.listRequests)
+	o.route(g, "GET", "/logs/live", viewer, o.followRequests)
 
 	o.brief(g, "GET", "/types.ts", viewer, o.types)
 	o.brief(g, "GET", "/outbox", editor, o.listOutbox) // its links let their reader in as a user
