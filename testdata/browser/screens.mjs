@@ -4,6 +4,7 @@ export const screens = [
   { name: 'sign-in', path: '/sign-in', signedIn: false },
   { name: 'join', path: '/join#token=none', signedIn: false },
   { name: 'account', path: '/account' },
+  { name: 'administrators', path: '/administrators' },
   { name: 'not-found', path: '/nowhere' },
   { name: 'palette', path: '/account', prepare: async (page) => { await page.keyboard.press('Control+k'); await page.getByRole('combobox').waitFor() } },
   { name: 'view-as', path: '/account', prepare: async (page) => { await page.getByRole('button', { name: /seen as/ }).click(); await page.getByText('See data as').waitFor() } },

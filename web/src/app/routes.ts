@@ -24,5 +24,6 @@ function screen<P extends string>(pattern: P, title: string, load: () => Promise
 }
 
 export const routes: readonly Route[] = [
+  screen('/administrators', 'Administrators', () => import('../screens/administrators/Administrators.svelte'), { icon: 'shield-user', key: 'a', least: 'owner' }),
   screen('/account', 'Your account', () => import('../screens/account/Account.svelte')),
 ]
