@@ -24,6 +24,9 @@ function screen<P extends string>(pattern: P, title: string, load: () => Promise
 }
 
 export const routes: readonly Route[] = [
+  screen('/', 'Home', () => import('../screens/home/Home.svelte'), { icon: 'house', key: 'h' }),
+  screen('/logs', 'Logs', () => import('../screens/logs/Logs.svelte'), { icon: 'logs', key: 'l' }),
+  screen('/performance', 'Performance', () => import('../screens/performance/Performance.svelte'), { icon: 'gauge', key: 'f' }),
   screen('/administrators', 'Administrators', () => import('../screens/administrators/Administrators.svelte'), { icon: 'shield-user', key: 'a', least: 'owner' }),
   screen('/account', 'Your account', () => import('../screens/account/Account.svelte')),
 ]
