@@ -132,7 +132,7 @@ func (d *Data) glance(ctx context.Context, body *OverviewBody, schemas []string)
 		if err := conn.QueryRow(ctx, firstSteps, schemas).Scan(&tables, &open, &users); err != nil {
 			return err
 		}
-		statements, err := slowStatements(ctx, conn, "total", 5)
+		statements, err := slowStatements(ctx, conn, "total", false, 5)
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ type StatementsBody struct {
 	State string `json:"state"`
 	// Since is when counting began, where PostgreSQL tells.
 	Since *time.Time `json:"since"`
-	// TotalMS is the time of all statements of the database.
+	// TotalMS is the time of all statements that were looked at.
 	TotalMS    float64         `json:"total_ms"`
 	Statements []StatementBody `json:"statements"`
 }
@@ -70,6 +70,8 @@ from {}.pg_stat_statements s
 left join pg_roles r on r.oid = s.userid
 where s.dbid = (select oid from pg_database where datname = current_database())
 and s.queryid is not null
+-- What the server asks for itself: its tables, its look at the schema, at statistics, and the frames of transactions.
+and ($4 or s.query !~* '\mbasalt[._]|\mpg_(stat|class|proc|constraint|extension|settings|notify|type|attribute|event_trigger|namespace|roles|index|locks)|^\s*(begin|commit|rollback|set|discard|reset|listen|unlisten|deallocate)\M')
 order by case $2 when 'mean' then s.mean_exec_time when 'calls' then s.calls when 'max' then s.max_exec_time else s.total_exec_time end desc
 limit $3`
 
@@ -78,7 +80,7 @@ select stats_reset
 from {}.pg_stat_statements_info`
 )
 
-// statements answers GET /performance/statements?order=.
+// statements answers GET /performance/statements?order=&all=.
 func (d *Data) statements(c echo.Context) error {
 	order := c.QueryParam("order")
 	if order == "" {
@@ -90,7 +92,7 @@ func (d *Data) statements(c echo.Context) error {
 	var body *StatementsBody
 	ctx := c.Request().Context()
 	err := d.pool.Use(ctx, performanceSession(), func(conn *pgx.Conn) (err error) {
-		body, err = slowStatements(ctx, conn, order, 100)
+		body, err = slowStatements(ctx, conn, order, c.QueryParam("all") == "true", 100)
 		return err
 	})
 	if err != nil {
@@ -99,8 +101,8 @@ func (d *Data) statements(c echo.Context) error {
 	return c.JSON(http.StatusOK, body)
 }
 
-// slowStatements reads the statements that come first by an order.
-func slowStatements(ctx context.Context, conn *pgx.Conn, order string, most int) (*StatementsBody, error) {
+// slowStatements reads the statements that come first by an order: all of them, or those that apps have sent.
+func slowStatements(ctx context.Context, conn *pgx.Conn, order string, all bool, most int) (*StatementsBody, error) {
 	body := &StatementsBody{State: "ready", Statements: []StatementBody{}}
 	var schema string
 	var loaded bool
@@ -116,7 +118,7 @@ func slowStatements(ctx context.Context, conn *pgx.Conn, order string, most int)
 		return body, nil
 	}
 	in := pgx.Identifier{schema}.Sanitize()
-	rows, err := conn.Query(ctx, strings.ReplaceAll(statementsPage, "{}", in), mostStatement, order, most)
+	rows, err := conn.Query(ctx, strings.ReplaceAll(statementsPage, "{}", in), mostStatement, order, most, all)
 	if err != nil {
 		return nil, err
 	}

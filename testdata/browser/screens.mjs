@@ -3,10 +3,9 @@
 import { seed as operation } from './operation.seed.mjs'
 
 export const screens = [
-  { name: 'home-empty', path: '/' },
   { name: 'logs-empty', path: '/logs?text=nothing-has-this' },
   { name: 'home', path: '/', seed: operation, prepare: async (page) => { await page.locator('.u-over').nth(1).waitFor() } },
-  { name: 'logs', path: '/logs', prepare: async (page) => { await page.locator('.u-over').waitFor() } },
+  { name: 'logs', path: '/logs' },
   { name: 'logs-detail', path: '/logs?status=errors', prepare: async (page) => { await page.getByRole('region', { name: 'Requests', exact: true }).getByRole('link').first().click(); await page.getByRole('dialog', { name: 'Request' }).waitFor() } },
   { name: 'logs-accounts', path: '/logs?tab=accounts' },
   { name: 'logs-audit', path: '/logs?tab=audit' },

@@ -46,6 +46,11 @@ export function rate(n: number): string { return digits(n, n < 10 ? 2 : n < 100 
 const clocks = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', hour12: false })
 
+const days = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+
+/** The day of the year. */
+export function day(at: string | number | Date): string { return days.format(new Date(at)) }
+
 /** The time of day. */
 export function clock(at: string | number | Date): string { return clocks.format(new Date(at)) }
 
