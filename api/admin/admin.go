@@ -11,6 +11,7 @@ import (
 
 	"basalt/auth/administrator"
 	"basalt/auth/outbox"
+	"basalt/auth/seal"
 	"basalt/query/catalog"
 	"basalt/query/typescript"
 )
@@ -39,6 +40,11 @@ type Options struct {
 	Data *Data
 	// Running is the server that runs.
 	Running Running
+	// Vault seals the keys that tokens are signed with.
+	Vault *seal.Vault
+	// Settings describes the settings, with those that are stored. Its error is a *SettingError when they do not go
+	// with those that the server was given.
+	Settings func(stored map[string]string) ([]SettingBody, error)
 	// Log takes failures of the server's own.
 	Log zerolog.Logger
 
@@ -62,6 +68,8 @@ func Register(g *echo.Group, o Options) []Route {
 	o.totps(g)
 	o.passkeys(g)
 	o.administrators(g)
+	o.serverSettings(g)
+	o.signingKeys(g)
 	o.open(g, "POST", "/join", o.join)
 	o.brief(g, "GET", "/audit", owner, o.listAudit)
 
@@ -72,6 +80,7 @@ func Register(g *echo.Group, o Options) []Route {
 	o.brief(g, "GET", "/logs", viewer, o.listRequests)
 	o.route(g, "GET", "/logs/live", viewer, o.followRequests)
 
+	o.brief(g, "GET", "/about", viewer, o.about)
 	o.brief(g, "GET", "/types.ts", viewer, o.types)
 	o.brief(g, "GET", "/outbox", editor, o.listOutbox) // its links let their reader in as a user
 	o.brief(g, "DELETE", "/outbox", editor, o.clearOutbox)

@@ -47,7 +47,7 @@ test('an app is connected by what is copied here; the service key is asked for o
   await world.sql(`update basalt.administrator_sessions set elevated_until = now() - interval '1 second'`)
   await page.getByRole('button', { name: 'Show', exact: true }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Password', { exact: true }).fill(owner.password, within)
+  await dialog.getByLabel('Your password', { exact: true }).fill(owner.password, within)
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Copy the service key' }).click(within)
   const service = await page.evaluate(() => navigator.clipboard.readText())
@@ -84,7 +84,8 @@ test('a request is found by filters that are in the address, and opened', { time
 
   // The table that --log-requests keeps says the same.
   await page.getByRole('radio', { name: 'Kept for 1 h' }).press('Space', within)
-  await page.getByText(/^\d+ requests$/).waitFor(within)
+  await page.waitForURL(/kept=1/, within)
+  await table.getByRole('row').nth(1).waitFor(within)
 
   // A time is chosen by dragging over the histogram.
   const plot = page.locator('.u-over')

@@ -28,5 +28,7 @@ export const routes: readonly Route[] = [
   screen('/logs', 'Logs', () => import('../screens/logs/Logs.svelte'), { icon: 'logs', key: 'l' }),
   screen('/performance', 'Performance', () => import('../screens/performance/Performance.svelte'), { icon: 'gauge', key: 'f' }),
   screen('/administrators', 'Administrators', () => import('../screens/administrators/Administrators.svelte'), { icon: 'shield-user', key: 'a', least: 'owner' }),
+  screen('/settings', 'Settings', () => import('../screens/settings/Settings.svelte'), { icon: 'settings', key: ',', least: 'owner' }),
+  screen('/settings/:section', 'Settings', () => import('../screens/settings/Settings.svelte'), { least: 'owner' }),
   screen('/account', 'Your account', () => import('../screens/account/Account.svelte')),
 ]
