@@ -61,6 +61,10 @@ func (s *Server) dashboard() admin.Options {
 		Settings: s.describe,
 		Vault:    s.settings.SigningVault(s.project.DB.Pool(), s.project.Keys.Secret),
 		Catalog:  s.project.Catalogs.Current, Outbox: s.project.Outbox, Log: s.log,
+		Running: admin.Running{
+			Requests: s.requests, KeepRequests: s.settings.LogRequests, Parts: s.parts, Pool: s.project.DB.Stats,
+			Keys: s.project.Keys, Mails: s.settings.SMTPURL != "" || s.settings.HookSendEmail != "", Schemas: s.settings.Schemas,
+		},
 	}
 }
 

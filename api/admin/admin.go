@@ -44,6 +44,8 @@ type Options struct {
 	Outbox *outbox.Outbox
 	// Data are the resources over the database.
 	Data *Data
+	// Running is the server that runs.
+	Running Running
 	// Vault seals the keys that tokens are signed with.
 	Vault *seal.Vault
 	// Settings describes the settings, with those that are stored. Its error is a *SettingError when they do not go
@@ -76,6 +78,13 @@ func Register(g *echo.Group, o Options) []Route {
 	o.signingKeys(g)
 	o.open(g, "POST", "/join", o.join)
 	o.brief(g, "GET", "/audit", owner, o.listAudit)
+
+	o.brief(g, "GET", "/overview", viewer, o.overview)
+	o.brief(g, "GET", "/traffic", viewer, o.traffic)
+	o.brief(g, "GET", "/keys", viewer, o.keys)
+	o.brief(g, "POST", "/keys/service", owner, elevated(o.serviceKey))
+	o.brief(g, "GET", "/logs", viewer, o.listRequests)
+	o.route(g, "GET", "/logs/live", viewer, o.followRequests)
 
 	o.brief(g, "GET", "/about", viewer, o.about)
 	o.brief(g, "GET", "/types.ts", viewer, o.types)

@@ -12,8 +12,19 @@ const planets = (world) => world.sql(`
   insert into public.planets (name, mass) select 'planet ' || n, n * 1.10 from generate_series(1, 3000) n;
   insert into public.moons select n, n % 3000 + 1, 'moon ' || n from generate_series(1, 20000) n on conflict do nothing;
   analyze`)
+import { seed as operation } from './operation.seed.mjs'
 
 export const screens = [
+  { name: 'logs-empty', path: '/logs?text=nothing-has-this' },
+  { name: 'home', path: '/', seed: operation, prepare: async (page) => { await page.locator('.u-over').nth(1).waitFor() } },
+  { name: 'logs', path: '/logs' },
+  { name: 'logs-detail', path: '/logs?status=errors', prepare: async (page) => { await page.getByRole('region', { name: 'Requests', exact: true }).getByRole('link').first().click(); await page.getByRole('dialog', { name: 'Request' }).waitFor() } },
+  { name: 'logs-accounts', path: '/logs?tab=accounts' },
+  { name: 'logs-audit', path: '/logs?tab=audit' },
+  { name: 'performance', path: '/performance' },
+  { name: 'performance-indexes', path: '/performance?tab=indexes' },
+  { name: 'performance-tables', path: '/performance?tab=tables' },
+  { name: 'performance-activity', path: '/performance?tab=activity' },
   { name: 'sign-in', path: '/sign-in', signedIn: false },
   { name: 'join', path: '/join#token=none', signedIn: false },
   { name: 'account', path: '/account' },

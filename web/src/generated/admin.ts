@@ -8,6 +8,12 @@ export interface AboutBody {
   libraries: LibraryBody[]
 }
 
+export interface ActivityBody {
+  sessions: SessionBody[]
+  idle: number
+  locks: LockBody[]
+}
+
 export interface AdministratorBody {
   id: string
   email: string
@@ -39,6 +45,32 @@ export interface AuditEntry {
 export interface AuditPage {
   entries: AuditEntry[]
   next: number | null
+}
+
+export interface AuthEvent {
+  id: string
+  at: string
+  action: string
+  kind: string
+  actor_id: string
+  actor: string
+  ip: string
+  payload: unknown
+}
+
+export interface AuthEventsBody {
+  events: AuthEvent[]
+  next: string | null
+}
+
+export interface BareForeignKey {
+  schema: string
+  table: string
+  name: string
+  columns: string[]
+  ref_table: string
+  table_rows: number
+  sql: string
 }
 
 export interface CatalogBody {
@@ -111,15 +143,40 @@ export interface DDLDoneBody {
   migration: string
 }
 
+export interface DatabaseBody {
+  name: string
+  version: string
+  started_at: string
+  bytes: number
+  connections: number
+  max_connections: number
+  cache_hit_rate: number | null
+}
+
 export interface DependentBody {
   kind: string
   schema: string
   name: string
 }
 
+export interface DuplicateIndex {
+  schema: string
+  table: string
+  name: string
+  bytes: number
+  definition: string
+  covered_by: string
+  same: boolean
+  sql: string
+}
+
 export interface ElevateRequest {
   password?: string
   code?: string
+}
+
+export interface EndSessionBody {
+  started: string
 }
 
 export interface EndedSessions {
@@ -181,6 +238,15 @@ export interface FunctionBody {
   comment: string
 }
 
+export interface GainBody {
+  before: number
+  after: number
+  bytes: number
+  used: boolean
+  query: string
+  sql: string
+}
+
 export interface HolderBody {
   pid: number
   mode: string
@@ -189,6 +255,12 @@ export interface HolderBody {
   state: string
   application_name: string
   query: string
+}
+
+export interface HypotheticalBody {
+  schema: string
+  table: string
+  columns: string[]
 }
 
 export interface ImpactBody {
@@ -224,6 +296,23 @@ export interface IndexBody {
   scans: number
 }
 
+export interface IndexesBody {
+  since: string | null
+  hypothetical: boolean
+  unused: UnusedIndex[]
+  duplicate: DuplicateIndex[]
+  foreign_keys: BareForeignKey[]
+  scanned: ScannedTable[]
+  invalid: InvalidIndexBody[]
+}
+
+export interface InvalidIndexBody {
+  schema: string
+  table: string
+  name: string
+  sql: string
+}
+
 export interface Invitation {
   administrator: AdministratorBody
   link: string
@@ -245,10 +334,30 @@ export interface JoinRequest {
   password: string
 }
 
+export interface KeysBody {
+  api_url: string
+  anon_key: string
+}
+
 export interface LibraryBody {
   name: string
   version: string
   licence: string
+}
+
+export interface LockBody {
+  relation: string
+  mode: string
+  held: number
+  waiting: number
+}
+
+export interface LogBarBody {
+  at: number
+  seconds: number
+  good: number
+  refused: number
+  failed: number
 }
 
 export interface Me {
@@ -293,6 +402,15 @@ export interface OutboxList {
   messages: MessageBody[]
   mails: boolean
   texts: boolean
+export interface OverviewBody {
+  parts: Part[]
+  pool: PoolBody
+  database: DatabaseBody | null
+  database_error: string
+  slowest: StatementBody[]
+  statements: string
+  errors: RequestEntry[]
+  steps: StepBody[]
 }
 
 export interface OwnSession {
@@ -308,6 +426,12 @@ export interface OwnSession {
 
 export interface OwnSessions {
   sessions: OwnSession[]
+}
+
+export interface Part {
+  name: string
+  ok: boolean
+  reason: string
 }
 
 export interface PasskeyBody {
@@ -366,6 +490,14 @@ export interface PolicyBody {
   check: string | null
 }
 
+export interface PoolBody {
+  max: number
+  open: number
+  in_use: number
+  waiting: number
+  refused: number
+}
+
 export interface QueriesBody {
   saved: SavedQueryBody[]
   history: PastQueryBody[]
@@ -406,6 +538,32 @@ export interface RelationBody {
   policies: PolicyBody[]
 }
 
+export interface RequestEntry {
+  id: string
+  at: string
+  duration_ms: number
+  status: number
+  bytes: number
+  method: string
+  path: string
+  route: string
+  ip: string
+  role: string
+  request_id: string
+  code: string
+}
+
+export interface RequestLogBody {
+  requests: RequestEntry[]
+  next: string | null
+  bars: LogBarBody[]
+  matched: number
+  looked: number
+  source: string
+  kept_seconds: number
+  routes: string[]
+}
+
 export interface RoleBody {
   name: string
   login: boolean
@@ -417,6 +575,12 @@ export interface RoleBody {
 
 export interface RoleChange {
   role: string
+}
+
+export interface RouteBody {
+  method: string
+  route: string
+  totals: TotalsBody
 }
 
 export interface RowChange {
@@ -509,10 +673,25 @@ export interface SavedQueryBody {
   updated_at: string
 }
 
+export interface ScannedTable {
+  schema: string
+  table: string
+  rows: number
+  bytes: number
+  scans: number
+  rows_read: number
+  index_scans: number
+}
+
 export interface SchemaBody {
   name: string
   comment: string
   owner: string
+}
+
+export interface SecondBody {
+  at: number
+  totals: TotalsBody
 }
 
 export interface ServerInfo {
@@ -520,6 +699,26 @@ export interface ServerInfo {
   api_url: string
   site_url: string
   production: boolean
+}
+
+export interface ServiceKeyBody {
+  service_key: string
+}
+
+export interface SessionBody {
+  pid: number
+  started: string
+  role: string
+  application_name: string
+  client: string
+  state: string
+  waits_for: string
+  lock: string
+  transaction_ms: number
+  statement_ms: number
+  query: string
+  blocked_by: number[]
+  own: boolean
 }
 
 export interface SettingBody {
@@ -584,6 +783,31 @@ export interface SigningKeysBody {
   published_for: number
 }
 
+export interface StatementBody {
+  id: string
+  role: string
+  query: string
+  calls: number
+  rows: number
+  total_ms: number
+  mean_ms: number
+  max_ms: number
+  cache_hit_rate: number | null
+}
+
+export interface StatementsBody {
+  state: string
+  since: string | null
+  total_ms: number
+  statements: StatementBody[]
+}
+
+export interface StepBody {
+  key: string
+  done: boolean
+  count: number
+}
+
 export interface TOTPCode {
   code: string
 }
@@ -592,6 +816,46 @@ export interface TOTPSecret {
   secret: string
   uri: string
   qr_code: string
+}
+
+export interface TableHealth {
+  schema: string
+  table: string
+  rows: number
+  bytes: number
+  index_bytes: number
+  dead_rows: number
+  bloat_bytes: number | null
+  vacuumed_at: string | null
+  analyzed_at: string | null
+  cache_hit_rate: number | null
+}
+
+export interface TablesBody {
+  cache_hit_rate: number | null
+  index_hit_rate: number | null
+  tables: TableHealth[]
+}
+
+export interface TailLine {
+  requests?: RequestEntry[]
+  dropped?: number
+  beat?: boolean
+  ended?: string
+}
+
+export interface TotalsBody {
+  requests: number
+  refused: number
+  failed: number
+  p50_ms: number
+  p95_ms: number
+}
+
+export interface TrafficBody {
+  seconds: SecondBody[]
+  routes: RouteBody[]
+  total: TotalsBody
 }
 
 export interface TriggerBody {
@@ -734,4 +998,11 @@ export interface UserSummary {
   providers: string[]
   mails: boolean
   texts: boolean
+export interface UnusedIndex {
+  schema: string
+  table: string
+  name: string
+  bytes: number
+  definition: string
+  sql: string
 }
