@@ -402,6 +402,8 @@ export interface OutboxList {
   messages: MessageBody[]
   mails: boolean
   texts: boolean
+}
+
 export interface OverviewBody {
   parts: Part[]
   pool: PoolBody
@@ -864,6 +866,15 @@ export interface TriggerBody {
   enabled: boolean
 }
 
+export interface UnusedIndex {
+  schema: string
+  table: string
+  name: string
+  bytes: number
+  definition: string
+  sql: string
+}
+
 export interface UserAudit {
   entries: UserAuditRow[]
 }
@@ -998,11 +1009,4 @@ export interface UserSummary {
   providers: string[]
   mails: boolean
   texts: boolean
-export interface UnusedIndex {
-  schema: string
-  table: string
-  name: string
-  bytes: number
-  definition: string
-  sql: string
 }
