@@ -219,7 +219,7 @@ func (d *Data) checkPolicies(c echo.Context) error {
 // PolicyClaimsBody is what the tokens of a user say.
 type PolicyClaimsBody struct {
 	Role   string          `json:"role"`
-	Claims json.RawMessage `json:"claims" tstype:"Record<string, unknown>"`
+	Claims json.RawMessage `json:"claims" tstype:"{ [claim: string]: unknown }"`
 }
 
 // policyClaims answers GET /policies/claims?role=&user=.

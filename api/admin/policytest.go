@@ -29,7 +29,7 @@ type PolicyTestBody struct {
 	Table  string `json:"table"`
 	Role   string `json:"role"`
 	// Claims are those of the token, an object; the role's alone when there are none.
-	Claims json.RawMessage `json:"claims,omitempty" tstype:"Record<string, unknown>"`
+	Claims json.RawMessage `json:"claims,omitempty" tstype:"{ [claim: string]: unknown }"`
 	Verb   string          `json:"verb"` // select, insert, update, delete
 	// Filter is a condition in SQL that finds the rows, "" for all. It is not asked for an insert.
 	Filter string `json:"filter,omitempty"`

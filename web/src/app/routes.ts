@@ -24,5 +24,8 @@ function screen<P extends string>(pattern: P, title: string, load: () => Promise
 }
 
 export const routes: readonly Route[] = [
+  screen('/policies', 'Policies', () => import('../screens/policies/Policies.svelte'), { icon: 'shield', key: 'p' }),
+  screen('/policies/findings', 'Findings', () => import('../screens/policies/Findings.svelte')),
+  screen('/policies/:schema/:table', 'Policies', () => import('../screens/policies/TablePolicies.svelte')),
   screen('/account', 'Your account', () => import('../screens/account/Account.svelte')),
 ]

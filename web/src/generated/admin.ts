@@ -368,7 +368,7 @@ export interface PolicyCheckedBody {
 
 export interface PolicyClaimsBody {
   role: string
-  claims: Record<string
+  claims: { [claim: string]: unknown }
 }
 
 export interface PolicyColumnBody {
@@ -412,7 +412,7 @@ export interface PolicyTestBody {
   schema: string
   table: string
   role: string
-  claims?: Record<string
+  claims?: { [claim: string]: unknown }
   verb: string
   filter?: string
   set?: Record<string, string | null>
