@@ -1,9 +1,16 @@
 // The screens as they are looked at: for the pictures of `make screenshots` and for axe. A screen is added by a line.
 // `seed` fills the database once; `prepare` brings an opened page into the state that is to be seen.
+import { ada, seed as seedPolicies } from './policies.seed.mjs'
+
 export const screens = [
   { name: 'sign-in', path: '/sign-in', signedIn: false },
   { name: 'join', path: '/join#token=none', signedIn: false },
   { name: 'account', path: '/account' },
+  { name: 'policies', path: '/policies', seed: seedPolicies },
+  { name: 'policies-table', path: '/policies/public/profiles' },
+  { name: 'policy-editor', path: '/policies/public/profiles?new=tenant' },
+  { name: 'policy-tester', path: `/policies/public/profiles?tab=tester&run=true&user=${ada}` },
+  { name: 'policy-findings', path: '/policies/findings' },
   { name: 'not-found', path: '/nowhere' },
   { name: 'palette', path: '/account', prepare: async (page) => { await page.keyboard.press('Control+k'); await page.getByRole('combobox').waitFor() } },
   { name: 'view-as', path: '/account', prepare: async (page) => { await page.getByRole('button', { name: /seen as/ }).click(); await page.getByText('See data as').waitFor() } },

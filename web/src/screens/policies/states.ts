@@ -50,4 +50,10 @@ export function forcing(table: PolicyTableBody, on: boolean): Change {
   }
 }
 
-export const commands: Record<string, string> = { all: 'everything', select: 'read', insert: 'add', update: 'change', delete: 'delete' }
+/** What a grant lets do, in few words. */
+export function granted(privileges: readonly string[]): string {
+  if (privileges.length === 4) return 'read and write'
+  return privileges.map((one) => one === 'select' ? 'read' : one).join(', ')
+}
+
+export const commands: Record<string, string> = { all: 'read and write', select: 'read', insert: 'add', update: 'change', delete: 'delete' }
