@@ -11,6 +11,7 @@ export const screens = [
   { name: 'policy-editor', path: '/policies/public/profiles?new=tenant' },
   { name: 'policy-tester', path: `/policies/public/profiles?tab=tester&run=true&user=${ada}` },
   { name: 'policy-findings', path: '/policies/findings' },
+  { name: 'administrators', path: '/administrators' },
   { name: 'not-found', path: '/nowhere' },
   { name: 'palette', path: '/account', prepare: async (page) => { await page.keyboard.press('Control+k'); await page.getByRole('combobox').waitFor() } },
   { name: 'view-as', path: '/account', prepare: async (page) => { await page.getByRole('button', { name: /seen as/ }).click(); await page.getByText('See data as').waitFor() } },

@@ -27,5 +27,6 @@ export const routes: readonly Route[] = [
   screen('/policies', 'Policies', () => import('../screens/policies/Policies.svelte'), { icon: 'shield', key: 'p' }),
   screen('/policies/findings', 'Findings', () => import('../screens/policies/Findings.svelte')),
   screen('/policies/:schema/:table', 'Policies', () => import('../screens/policies/TablePolicies.svelte')),
+  screen('/administrators', 'Administrators', () => import('../screens/administrators/Administrators.svelte'), { icon: 'shield-user', key: 'a', least: 'owner' }),
   screen('/account', 'Your account', () => import('../screens/account/Account.svelte')),
 ]
