@@ -12,8 +12,21 @@ export const screens = [
   { name: 'policy-tester', path: `/policies/public/profiles?tab=tester&run=true&user=${ada}` },
   { name: 'policy-findings', path: '/policies/findings' },
   { name: 'administrators', path: '/administrators' },
+  { name: 'users', path: '/users', seed: seedUsers },
+  { name: 'outbox', path: '/outbox' },
+  { name: 'settings', path: '/settings/accounts-and-sessions' },
+  { name: 'signing-keys', path: '/settings/signing-keys' },
+  { name: 'about', path: '/settings/about' },
   { name: 'not-found', path: '/nowhere' },
   { name: 'palette', path: '/account', prepare: async (page) => { await page.keyboard.press('Control+k'); await page.getByRole('combobox').waitFor() } },
   { name: 'view-as', path: '/account', prepare: async (page) => { await page.getByRole('button', { name: /seen as/ }).click(); await page.getByText('See data as').waitFor() } },
   { name: 'keys', path: '/account', prepare: async (page) => { await page.keyboard.press('Shift+?'); await page.getByRole('dialog', { name: 'Keys' }).waitFor() } },
 ]
+
+function seedUsers(world) {
+  return world.sql(`
+insert into auth.users (id, aud, role, email, created_at, last_sign_in_at, email_confirmed_at, banned_until)
+select gen_random_uuid(), 'authenticated', 'authenticated', 'user' || n || '@example.com', now() - n * interval '1 hour', now() - n * interval '1 minute',
+  case when n % 3 > 0 then now() end, case when n % 7 = 0 then now() + interval '1 day' end
+from generate_series(1, 40) as n`)
+}

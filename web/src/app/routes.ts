@@ -27,6 +27,11 @@ export const routes: readonly Route[] = [
   screen('/policies', 'Policies', () => import('../screens/policies/Policies.svelte'), { icon: 'shield', key: 'p' }),
   screen('/policies/findings', 'Findings', () => import('../screens/policies/Findings.svelte')),
   screen('/policies/:schema/:table', 'Policies', () => import('../screens/policies/TablePolicies.svelte')),
+  screen('/users', 'Users', () => import('../screens/users/Users.svelte'), { icon: 'users', key: 'u' }),
+  screen('/users/:id', 'User', () => import('../screens/users/User.svelte')),
+  screen('/outbox', 'Outbox', () => import('../screens/outbox/Outbox.svelte'), { icon: 'mail', key: 'o', least: 'editor' }),
   screen('/administrators', 'Administrators', () => import('../screens/administrators/Administrators.svelte'), { icon: 'shield-user', key: 'a', least: 'owner' }),
+  screen('/settings', 'Settings', () => import('../screens/settings/Settings.svelte'), { icon: 'settings', key: ',', least: 'owner' }),
+  screen('/settings/:section', 'Settings', () => import('../screens/settings/Settings.svelte'), { least: 'owner' }),
   screen('/account', 'Your account', () => import('../screens/account/Account.svelte')),
 ]

@@ -1,5 +1,13 @@
 // The bodies of /admin/api, written from api/admin by `make web-types`.
 
+export interface AboutBody {
+  version: string
+  go: string
+  postgresql: string
+  licence: string
+  libraries: LibraryBody[]
+}
+
 export interface AdministratorBody {
   id: string
   email: string
@@ -264,12 +272,54 @@ export interface JoinRequest {
   password: string
 }
 
+export interface LibraryBody {
+  name: string
+  version: string
+  licence: string
+}
+
 export interface Me {
   id: string
   email: string
   role: string
   totp: boolean
   passkeys: number
+}
+
+export interface MessageBody {
+  id: string
+  channel: string
+  kind: string
+  state: string
+  user_id: string | null
+  to: string
+  new_email?: string
+  link?: string
+  token?: string
+  token_hash?: string
+  link_new?: string
+  token_new?: string
+  token_hash_new?: string
+  redirect_to?: string
+  created_at: string
+  expires_at: string
+  due_at?: string
+  attempts: number
+  failure?: string
+  unreadable?: boolean
+}
+
+export interface MessageLetter {
+  message: MessageBody
+  subject: string
+  text: string
+  html: boolean
+}
+
+export interface OutboxList {
+  messages: MessageBody[]
+  mails: boolean
+  texts: boolean
 }
 
 export interface OwnSession {
@@ -593,6 +643,28 @@ export interface ServerInfo {
   production: boolean
 }
 
+export interface SettingBody {
+  name: string
+  variable: string
+  section: string
+  kind: string
+  help: string
+  default: string
+  value: string
+  source: 'flag' | 'environment' | 'postgrest-config' | 'stored' | 'default'
+  stored: string | null
+  next: string
+  storable: boolean
+}
+
+export interface SettingChanges {
+  changes: Record<string, string | null>
+}
+
+export interface SettingsBody {
+  settings: SettingBody[]
+}
+
 export interface SetupRequest {
   token: string
   email: string
@@ -615,6 +687,24 @@ export interface SignedIn {
   server: ServerInfo
 }
 
+export interface SigningKeyBody {
+  id: string
+  algorithm: string
+  state: 'current' | 'standby' | 'previous'
+  created_at: string
+  changed_at: string
+}
+
+export interface SigningKeyRequest {
+  algorithm: string
+}
+
+export interface SigningKeysBody {
+  keys: SigningKeyBody[]
+  algorithms: string[]
+  published_for: number
+}
+
 export interface TOTPCode {
   code: string
 }
@@ -629,4 +719,140 @@ export interface TriggerBody {
   name: string
   definition: string
   enabled: boolean
+}
+
+export interface UserAudit {
+  entries: UserAuditRow[]
+}
+
+export interface UserAuditRow {
+  id: string
+  at: string | null
+  by: string
+  action: string
+  provider: string
+  ip: string
+}
+
+export interface UserBody {
+  id: string
+  email: string
+  phone: string
+  role: string
+  providers: string[]
+  anonymous: boolean
+  sso: boolean
+  factors: number
+  created_at: string | null
+  last_sign_in_at: string | null
+  email_confirmed_at: string | null
+  phone_confirmed_at: string | null
+  invited_at: string | null
+  banned_until: string | null
+  deleted_at: string | null
+}
+
+export interface UserChange {
+  email?: string
+  phone?: string
+  password?: string
+  email_confirm?: boolean
+  phone_confirm?: boolean
+  role?: string
+  user_metadata?: string
+  app_metadata?: string
+  ban_duration?: string
+}
+
+export interface UserDetails {
+  id: string
+  email: string
+  phone: string
+  role: string
+  providers: string[]
+  anonymous: boolean
+  sso: boolean
+  factors: number
+  created_at: string | null
+  last_sign_in_at: string | null
+  email_confirmed_at: string | null
+  phone_confirmed_at: string | null
+  invited_at: string | null
+  banned_until: string | null
+  deleted_at: string | null
+  new_email: string
+  new_phone: string
+  updated_at: string | null
+  user_metadata: string
+  app_metadata: string
+  identities: UserIdentity[]
+  second_factors: UserFactorRow[]
+}
+
+export interface UserFactorRow {
+  id: string
+  type: string
+  name: string
+  status: string
+  phone: string
+  created_at: string | null
+}
+
+export interface UserIdentity {
+  id: string
+  provider: string
+  provider_id: string
+  email: string
+  data: string
+  created_at: string | null
+  last_sign_in_at: string | null
+}
+
+export interface UserInvitation {
+  email: string
+  redirect_to?: string
+  user_metadata?: string
+}
+
+export interface UserLink {
+  link: string
+  code: string
+}
+
+export interface UserLinkRequest {
+  type: 'recovery' | 'magiclink' | 'invite'
+  redirect_to?: string
+}
+
+export interface UserPage {
+  users: UserBody[]
+  next: string
+}
+
+export interface UserSending {
+  kind: 'recovery' | 'magiclink' | 'confirmation' | 'sms'
+}
+
+export interface UserSessionRow {
+  id: string
+  created_at: string | null
+  refreshed_at: string | null
+  not_after: string | null
+  level: string
+  user_agent: string
+  ip: string
+  client: string
+  methods: string[]
+}
+
+export interface UserSessions {
+  sessions: UserSessionRow[]
+}
+
+export interface UserSummary {
+  count: number
+  exact: boolean
+  providers: string[]
+  mails: boolean
+  texts: boolean
 }
