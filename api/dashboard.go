@@ -27,7 +27,8 @@ func administratorsOf(p *Project, s *Settings, log zerolog.Logger) *administrato
 // openData makes what the dashboard shows and changes of the database at a URL.
 func (s *Server) openData(ctx context.Context, url string) error {
 	data, err := admin.OpenData(ctx, admin.DataOptions{
-		DatabaseURL: url, Claims: s.project.Auth.ClaimsOf, MigrationsDir: s.settings.MigrationsDir, Log: s.log,
+		DatabaseURL: url, Claims: s.project.Auth.ClaimsOf, MigrationsDir: s.settings.MigrationsDir, Exposed: s.settings.Schemas,
+		Log: s.log,
 	})
 	if err != nil {
 		return err

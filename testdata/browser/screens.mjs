@@ -13,6 +13,7 @@ const planets = (world) => world.sql(`
   insert into public.moons select n, n % 3000 + 1, 'moon ' || n from generate_series(1, 20000) n on conflict do nothing;
   analyze`)
 import { seed as operation } from './operation.seed.mjs'
+import { ada, seed as seedPolicies } from './policies.seed.mjs'
 
 export const screens = [
   { name: 'logs-empty', path: '/logs?text=nothing-has-this' },
@@ -28,6 +29,11 @@ export const screens = [
   { name: 'sign-in', path: '/sign-in', signedIn: false },
   { name: 'join', path: '/join#token=none', signedIn: false },
   { name: 'account', path: '/account' },
+  { name: 'policies', path: '/policies', seed: seedPolicies },
+  { name: 'policies-table', path: '/policies/public/profiles' },
+  { name: 'policy-editor', path: '/policies/public/profiles?new=tenant' },
+  { name: 'policy-tester', path: `/policies/public/profiles?tab=tester&run=true&user=${ada}` },
+  { name: 'policy-findings', path: '/policies/findings' },
   { name: 'administrators', path: '/administrators' },
   { name: 'users', path: '/users', seed: seedUsers },
   { name: 'outbox', path: '/outbox' },

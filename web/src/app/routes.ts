@@ -24,6 +24,9 @@ function screen<P extends string>(pattern: P, title: string, load: () => Promise
 }
 
 export const routes: readonly Route[] = [
+  screen('/policies', 'Policies', () => import('../screens/policies/Policies.svelte'), { icon: 'shield', key: 'p' }),
+  screen('/policies/findings', 'Findings', () => import('../screens/policies/Findings.svelte')),
+  screen('/policies/:schema/:table', 'Policies', () => import('../screens/policies/TablePolicies.svelte')),
   screen('/users', 'Users', () => import('../screens/users/Users.svelte'), { icon: 'users', key: 'u' }),
   screen('/users/:id', 'User', () => import('../screens/users/User.svelte')),
   screen('/outbox', 'Outbox', () => import('../screens/outbox/Outbox.svelte'), { icon: 'mail', key: 'o', least: 'editor' }),

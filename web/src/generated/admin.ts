@@ -211,6 +211,33 @@ export interface ExtensionBody {
   comment: string
 }
 
+export interface FindingBody {
+  rule: string
+  severity: string
+  schema: string
+  object: string
+  kind: string
+  table: string
+  detail: string
+  fix: string[]
+  concurrently: boolean
+}
+
+export interface FindingRule {
+  rule: string
+  severity: string
+  title: string
+  why: string
+  caution: string
+}
+
+export interface FindingsBody {
+  findings: FindingBody[]
+  rules: FindingRule[]
+  truncated: string[]
+  schemas: string[]
+}
+
 export interface ForeignKeyBody {
   name: string
   definition: string
@@ -483,6 +510,21 @@ export interface PastQueryBody {
   failure: string
 }
 
+export interface PoliciesBody {
+  tables: PolicyTableBody[]
+  schemas: string[]
+  roles: string[]
+  migrations: boolean
+  truncated: boolean
+}
+
+export interface PolicyAskedBody {
+  name: string
+  permissive: boolean
+  clause: string
+  expression: string
+}
+
 export interface PolicyBody {
   name: string
   command: string
@@ -498,6 +540,83 @@ export interface PoolBody {
   in_use: number
   waiting: number
   refused: number
+export interface PolicyCheckBody {
+  statements: string[]
+}
+
+export interface PolicyCheckedBody {
+  duration_ms: number
+}
+
+export interface PolicyClaimsBody {
+  role: string
+  claims: { [claim: string]: unknown }
+}
+
+export interface PolicyColumnBody {
+  name: string
+  type: string
+  generated: boolean
+}
+
+export interface PolicyGrantBody {
+  role: string
+  privileges: string[]
+}
+
+export interface PolicyRowBody {
+  old: (string | null)[]
+  new: (string | null)[]
+  outcome: string
+  error: ErrorBody | null
+  stages: PolicyVerdictBody[]
+}
+
+export interface PolicyStageBody {
+  stage: string
+  policies: PolicyAskedBody[]
+}
+
+export interface PolicyTableBody {
+  schema: string
+  name: string
+  owner: string
+  rls: boolean
+  rls_forced: boolean
+  exposed: boolean
+  owner_bypasses: boolean
+  columns: PolicyColumnBody[]
+  grants: PolicyGrantBody[]
+  policies: PolicyBody[]
+}
+
+export interface PolicyTestBody {
+  schema: string
+  table: string
+  role: string
+  claims?: { [claim: string]: unknown }
+  verb: string
+  filter?: string
+  set?: Record<string, string | null>
+  read_back?: boolean
+}
+
+export interface PolicyTestedBody {
+  bypassed: string
+  refused: ErrorBody | null
+  statement: string
+  columns: string[]
+  stages: PolicyStageBody[]
+  rows: PolicyRowBody[]
+  truncated: boolean
+  limits: string[]
+  duration_ms: number
+}
+
+export interface PolicyVerdictBody {
+  passed: boolean
+  asked: boolean
+  answers: string[]
 }
 
 export interface QueriesBody {
