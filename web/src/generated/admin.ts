@@ -534,12 +534,6 @@ export interface PolicyBody {
   check: string | null
 }
 
-export interface PoolBody {
-  max: number
-  open: number
-  in_use: number
-  waiting: number
-  refused: number
 export interface PolicyCheckBody {
   statements: string[]
 }
@@ -617,6 +611,14 @@ export interface PolicyVerdictBody {
   passed: boolean
   asked: boolean
   answers: string[]
+}
+
+export interface PoolBody {
+  max: number
+  open: number
+  in_use: number
+  waiting: number
+  refused: number
 }
 
 export interface QueriesBody {
