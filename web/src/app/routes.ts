@@ -24,5 +24,11 @@ function screen<P extends string>(pattern: P, title: string, load: () => Promise
 }
 
 export const routes: readonly Route[] = [
+  screen('/structure', 'Structure', () => import('../screens/structure/Structure.svelte'), { icon: 'table-properties', key: 'd' }),
+  screen('/structure/views', 'Views', () => import('../screens/structure/Views.svelte')),
+  screen('/structure/enums', 'Enums', () => import('../screens/structure/Enums.svelte')),
+  screen('/structure/functions', 'Functions', () => import('../screens/structure/Functions.svelte')),
+  screen('/structure/:schema/:table', 'Structure of a table', () => import('../screens/structure/Table.svelte')),
+  screen('/diagram', 'Schema diagram', () => import('../screens/diagram/Diagram.svelte'), { icon: 'network' }),
   screen('/account', 'Your account', () => import('../screens/account/Account.svelte')),
 ]

@@ -107,6 +107,7 @@ export interface DependentBody {
   kind: string
   schema: string
   name: string
+  blocks: boolean
 }
 
 export interface ElevateRequest {
