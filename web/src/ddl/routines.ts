@@ -20,9 +20,15 @@ export interface FunctionDraft {
 /** The types of arguments, by which PostgreSQL tells functions of one name apart. */
 export function argumentTypes(list: string): string {
   let depth = 0
+  let quoted = '' // the quote that is open
   let text = ''
   const parts: string[] = []
   for (const char of list + ',') {
+    if (quoted || char === "'" || char === '"') {
+      quoted = quoted === '' ? char : quoted === char ? '' : quoted
+      text += char
+      continue
+    }
     if (char === '(' || char === '[') depth++
     if (char === ')' || char === ']') depth--
     if (char === ',' && depth === 0) {
