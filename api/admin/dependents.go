@@ -38,7 +38,7 @@ with recursive target (class, object, sub) as (
   from target t
   join pg_depend d on d.refclassid = t.class and d.refobjid = t.object and t.sub = 0
   where d.deptype = 'i'
-    and d.classid in ('pg_type'::regclass, 'pg_class'::regclass)
+    and (d.classid = 'pg_type'::regclass or d.classid = 'pg_class'::regclass and t.class = 'pg_constraint'::regclass)
 ),
 used as (
   select d.classid, d.objid, d.objsubid, bool_and(d.deptype = 'n') as blocks
@@ -61,6 +61,8 @@ known as (
       when 'pg_statistic_ext'::regclass then 'statistics'
       when 'pg_class'::regclass then
         case
+          when r.relkind = 'v' then 'view'
+          when r.relkind = 'm' then 'materialized_view'
           when u.objsubid > 0 then 'column'
           when r.relkind in ('i', 'I') then 'index'
           when r.relkind = 'S' then 'sequence'
@@ -71,6 +73,7 @@ known as (
     coalesce(n.nspname, o.schema, '') as schema,
     case
       when v.oid is not null then v.relname::text
+      when r.relkind in ('v', 'm', 'i', 'I') then r.relname::text
       when owner.oid is not null and part.name is not null then owner.relname || '.' || part.name
       when u.classid = 'pg_proc'::regclass then f.proname || '(' || pg_get_function_identity_arguments(f.oid) || ')'
       else coalesce(o.name, o.identity, '')
