@@ -29,7 +29,7 @@ after(async () => {
 
 async function open(path, options) {
   const page = await world.open(path, options)
-  page.setDefaultTimeout(8_000)
+  page.setDefaultTimeout(30_000)
   return page
 }
 
@@ -83,7 +83,7 @@ test('a table with an enum and a foreign key is made by keyboard and mouse', asy
   const { rows } = await world.sql(`select relrowsecurity, has_table_privilege('anon', 'orders', 'insert') as anon from pg_class where oid = 'orders'::regclass`)
   assert.deepEqual(rows, [{ relrowsecurity: true, anon: true }])
   await page.reload()
-  await page.getByText('public.order_status').waitFor()
+  await page.getByText('public.order_status', { exact: true }).waitFor()
   await world.close(page)
 })
 
