@@ -30,5 +30,8 @@ export const routes: readonly Route[] = [
   screen('/structure/functions', 'Functions', () => import('../screens/structure/Functions.svelte')),
   screen('/structure/:schema/:table', 'Structure of a table', () => import('../screens/structure/Table.svelte')),
   screen('/diagram', 'Schema diagram', () => import('../screens/diagram/Diagram.svelte'), { icon: 'network' }),
+  screen('/administrators', 'Administrators', () => import('../screens/administrators/Administrators.svelte'), { icon: 'shield-user', key: 'a', least: 'owner' }),
+  screen('/settings', 'Settings', () => import('../screens/settings/Settings.svelte'), { icon: 'settings', key: ',', least: 'owner' }),
+  screen('/settings/:section', 'Settings', () => import('../screens/settings/Settings.svelte'), { least: 'owner' }),
   screen('/account', 'Your account', () => import('../screens/account/Account.svelte')),
 ]
