@@ -157,6 +157,7 @@ export interface DependentBody {
   kind: string
   schema: string
   name: string
+  blocks: boolean
 }
 
 export interface DuplicateIndex {
