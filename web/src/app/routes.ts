@@ -24,5 +24,7 @@ function screen<P extends string>(pattern: P, title: string, load: () => Promise
 }
 
 export const routes: readonly Route[] = [
+  screen('/tables', 'Tables', () => import('../screens/tables/Tables.svelte'), { icon: 'table-2', key: 't' }),
+  screen('/tables/:schema/:table', 'Tables', () => import('../screens/tables/Tables.svelte')),
   screen('/account', 'Your account', () => import('../screens/account/Account.svelte')),
 ]
