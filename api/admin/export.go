@@ -24,9 +24,12 @@ func (d *Data) exportRows(c echo.Context) error {
 	if !ok {
 		return refusedf(http.StatusBadRequest, "bad_format", "format is csv, json or ndjson, not %q", c.QueryParam("format"))
 	}
-	schema, table := c.Param("schema"), c.Param("table")
+	schema, table := named(c, "schema"), named(c, "table")
 	r := c.Request().Clone(c.Request().Context())
 	r.URL = &url.URL{Path: restPrefix + "/" + table, RawPath: restPrefix + "/" + url.PathEscape(table), RawQuery: c.QueryParam("query")}
+	if calls(r.URL) {
+		return refusedf(http.StatusNotFound, "42P01", "relation %q does not exist", table)
+	}
 	r.Header.Set("Accept", accept)
 	r.Header.Set(schemaHeader, url.PathEscape(schema))
 	for _, given := range []struct{ header, parameter string }{{viewAsRoleHeader, "role"}, {viewAsUserHeader, "user"}} {

@@ -66,7 +66,7 @@ export class Importing {
         else if (!this.finished && !this.error) {
           this.error = { message: 'The connection was cut before the server said what became of the file.', hint: 'An import is one transaction: unless it had been completed just then, nothing of it was kept. Look at the table before you try again.' }
         }
-        if (request.status === 401 || this.error?.code === 'signed_out') void session.check()
+        if (request.status !== 200 || this.error?.code === 'signed_out') void session.check() // it may be what has ended
         this.state = 'ended'
         resolve()
       }

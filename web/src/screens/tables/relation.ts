@@ -8,6 +8,9 @@ import type { IconName } from '../../kit/icons.ts'
 
 export const catalog: Wanted<CatalogBody> = { key: ['catalog'], read: (signal) => api.get<CatalogBody>('/catalog', { signal }) }
 
+/** Schemas that the server and its services own: the tables of an app are in others. */
+export const services: readonly string[] = ['auth', 'storage', 'realtime', 'extensions', 'supabase_migrations']
+
 export function relationsOf(body: CatalogBody | undefined): RelationBody[] {
   return body?.relations.filter((relation) => relation !== null) ?? []
 }
@@ -28,7 +31,7 @@ export function referenceOf(relation: RelationBody, column: string): ForeignKeyB
 function columnOf(relation: RelationBody, body: ColumnBody): Column {
   const column: Column = {
     name: body.name,
-    type: body.format || body.type,
+    type: /[[(]/.test(body.type) ? body.type : body.format,
     kind: kindOf(body.type_kind === 'domain' && body.element ? body.element : body.type, body.type_kind),
     nullable: !body.not_null,
     key: relation.primary_key.includes(body.name),
