@@ -45,8 +45,10 @@ func (s *Server) dashboard() admin.Options {
 		Administrators: s.project.Administrators,
 		Secure:         secure(s.settings.TrustedProxies, address),
 		URL:            address, Public: s.settings.PublicURL != "", SiteURL: s.settings.SiteURL, Version: s.build.Version,
-		Data:    s.data,
-		Catalog: s.project.Catalogs.Current, Outbox: s.project.Outbox, Log: s.log,
+		Data:     s.data,
+		Settings: s.describe,
+		Vault:    s.settings.SigningVault(s.project.DB.Pool(), s.project.Keys.Secret),
+		Catalog:  s.project.Catalogs.Current, Outbox: s.project.Outbox, Log: s.log,
 	}
 }
 

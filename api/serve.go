@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -62,6 +61,7 @@ type Server struct {
 	project  *Project
 	data     *admin.Data
 	settings *Settings
+	given    Settings // those without what is stored in the database
 	build    Build
 	log      zerolog.Logger
 	metrics  *metrics
@@ -100,6 +100,10 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 		return nil, err
 	}
 	if err := s.TakeOverDatabase(ctx, url, log); err != nil {
+		return nil, err
+	}
+	server.given = s
+	if err := s.takeStored(ctx, url, log); err != nil {
 		return nil, err
 	}
 	if server.project, err = open(ctx, &s, url, password, server.URL, log); err != nil {
@@ -281,29 +285,26 @@ func announce(out io.Writer, log zerolog.Logger, s *Settings, apiURL string, key
 func keysArguments(s *Settings) string {
 	var b strings.Builder
 	add := func(flag, value string) { b.WriteString(" --" + flag + " " + value) }
-	byFlag := func(flag, value string) bool { // and neither by a variable nor by the file of --postgrest-config
-		second := map[string]string{"database-url": "DATABASE_URL", "jwt-secret": "JWT_SECRET"}[flag]
-		return value != "" && value != os.Getenv(EnvName(flag)) && value != os.Getenv(second) && (s.Taken == nil || s.Taken.origins[flag] == "")
-	}
-	if byFlag("postgrest-config", s.PostgrestConfig) {
+	byFlag := func(flag string) bool { return s.given[flag] == fromFlag }
+	if byFlag("postgrest-config") {
 		add("postgrest-config", quoteArgument(s.PostgrestConfig))
 	}
-	if byFlag("jwt-secret", s.JWTSecret.Reveal()) {
+	if byFlag("jwt-secret") {
 		add("jwt-secret", "…")
 	}
 	if s.DatabaseURL == "" {
-		if byFlag("data", s.Data) && s.Data != Defaults().Data {
+		if byFlag("data") && s.Data != Defaults().Data {
 			add("data", quoteArgument(s.Data))
 		}
 		return b.String()
 	}
-	if byFlag("database-url", s.DatabaseURL) {
+	if byFlag("database-url") {
 		add("database-url", "…")
 	}
 	switch {
-	case byFlag("public-url", s.PublicURL):
+	case byFlag("public-url"):
 		add("public-url", quoteArgument(s.PublicURL))
-	case s.PublicURL == "" && s.Listen != Defaults().Listen && byFlag("listen", s.Listen) && (s.Taken == nil || slices.Contains(s.Taken.given, "listen")):
+	case s.PublicURL == "" && s.Listen != Defaults().Listen && byFlag("listen"):
 		add("listen", quoteArgument(s.Listen))
 	}
 	return b.String()

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 )
 
@@ -27,7 +28,7 @@ type LinkOptions struct {
 	// Phone lets accounts have telephone numbers; PhoneAutoconfirm makes these good without a message.
 	Phone, PhoneAutoconfirm bool
 	// AnswerTime is when answers to whoever names an address leave, whatever there was to do: 0 is a tenth of a second
-	// after the question, less than 0 at once.
+	// after the question, less than 0 at once. Up to a fifth of it is added by chance.
 	AnswerTime time.Duration
 }
 
@@ -63,9 +64,14 @@ func (o LinkOptions) withDefaults() LinkOptions {
 }
 
 // evenly runs work whose length tells whether an address is known, and gives its outcome when the time for it has
-// come. Work that takes longer than that is the same statements for every address.
+// come. Work that takes longer than that is the same statements for every address. The time is spread by chance: what a
+// message that waits costs the moment after it is less than that by far.
 func (s *Service) evenly(ctx context.Context, work func() error) error {
-	leaves := time.NewTimer(s.links.AnswerTime)
+	wait := s.links.AnswerTime
+	if wait > 0 {
+		wait += rand.N(wait / 5)
+	}
+	leaves := time.NewTimer(wait)
 	defer leaves.Stop()
 	err := work()
 	select {

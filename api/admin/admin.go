@@ -11,6 +11,7 @@ import (
 
 	"basalt/auth/administrator"
 	"basalt/auth/outbox"
+	"basalt/auth/seal"
 	"basalt/query/catalog"
 	"basalt/query/typescript"
 )
@@ -37,6 +38,11 @@ type Options struct {
 	Outbox *outbox.Outbox
 	// Data are the resources over the database.
 	Data *Data
+	// Vault seals the keys that tokens are signed with.
+	Vault *seal.Vault
+	// Settings describes the settings, with those that are stored. Its error is a *SettingError when they do not go
+	// with those that the server was given.
+	Settings func(stored map[string]string) ([]SettingBody, error)
 	// Log takes failures of the server's own.
 	Log zerolog.Logger
 
@@ -60,9 +66,12 @@ func Register(g *echo.Group, o Options) []Route {
 	o.totps(g)
 	o.passkeys(g)
 	o.administrators(g)
+	o.serverSettings(g)
+	o.signingKeys(g)
 	o.open(g, "POST", "/join", o.join)
 	o.brief(g, "GET", "/audit", owner, o.listAudit)
 
+	o.brief(g, "GET", "/about", viewer, o.about)
 	o.brief(g, "GET", "/types.ts", viewer, o.types)
 	o.brief(g, "GET", "/outbox", editor, o.listOutbox) // its links let their reader in as a user
 	o.brief(g, "DELETE", "/outbox", editor, o.clearOutbox)

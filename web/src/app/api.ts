@@ -58,6 +58,10 @@ export interface BodyOptions extends Options {
   type?: string
 }
 
+/** Asks the person to prove once more who they are; tells whether they did. The shell sets it. */
+let prove: () => Promise<boolean> = () => Promise.resolve(false)
+export function onElevationNeeded(ask: () => Promise<boolean>): void { prove = ask }
+
 const listeners = new Set<() => void>()
 
 /** Calls back when an answer says that the session has ended. */
@@ -99,6 +103,10 @@ export async function send(method: string, path: string, body?: unknown, options
   }
   if (answer.ok) return answer
   const failed = await failure(answer)
+  if (failed.code === 'elevation_needed' && !options.quiet) {
+    if (await prove()) return send(method, path, body, { ...options, quiet: true })
+    throw new DOMException('The person did not go on.', 'AbortError')
+  }
   if (failed.code === 'signed_out' && !options.quiet) for (const listener of listeners) listener()
   throw failed
 }

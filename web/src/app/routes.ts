@@ -26,5 +26,8 @@ function screen<P extends string>(pattern: P, title: string, load: () => Promise
 export const routes: readonly Route[] = [
   screen('/tables', 'Tables', () => import('../screens/tables/Tables.svelte'), { icon: 'table-2', key: 't' }),
   screen('/tables/:schema/:table', 'Tables', () => import('../screens/tables/Tables.svelte')),
+  screen('/administrators', 'Administrators', () => import('../screens/administrators/Administrators.svelte'), { icon: 'shield-user', key: 'a', least: 'owner' }),
+  screen('/settings', 'Settings', () => import('../screens/settings/Settings.svelte'), { icon: 'settings', key: ',', least: 'owner' }),
+  screen('/settings/:section', 'Settings', () => import('../screens/settings/Settings.svelte'), { least: 'owner' }),
   screen('/account', 'Your account', () => import('../screens/account/Account.svelte')),
 ]

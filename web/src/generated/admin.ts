@@ -1,5 +1,13 @@
 // The bodies of /admin/api, written from api/admin by `make web-types`.
 
+export interface AboutBody {
+  version: string
+  go: string
+  postgresql: string
+  licence: string
+  libraries: LibraryBody[]
+}
+
 export interface AdministratorBody {
   id: string
   email: string
@@ -235,6 +243,12 @@ export interface JoinLink {
 export interface JoinRequest {
   token: string
   password: string
+}
+
+export interface LibraryBody {
+  name: string
+  version: string
+  licence: string
 }
 
 export interface Me {
@@ -477,6 +491,28 @@ export interface ServerInfo {
   production: boolean
 }
 
+export interface SettingBody {
+  name: string
+  variable: string
+  section: string
+  kind: string
+  help: string
+  default: string
+  value: string
+  source: 'flag' | 'environment' | 'postgrest-config' | 'stored' | 'default'
+  stored: string | null
+  next: string
+  storable: boolean
+}
+
+export interface SettingChanges {
+  changes: Record<string, string | null>
+}
+
+export interface SettingsBody {
+  settings: SettingBody[]
+}
+
 export interface SetupRequest {
   token: string
   email: string
@@ -497,6 +533,24 @@ export interface SignedIn {
   administrator: Me
   session: OwnSession
   server: ServerInfo
+}
+
+export interface SigningKeyBody {
+  id: string
+  algorithm: string
+  state: 'current' | 'standby' | 'previous'
+  created_at: string
+  changed_at: string
+}
+
+export interface SigningKeyRequest {
+  algorithm: string
+}
+
+export interface SigningKeysBody {
+  keys: SigningKeyBody[]
+  algorithms: string[]
+  published_for: number
 }
 
 export interface TOTPCode {

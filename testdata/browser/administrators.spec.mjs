@@ -1,0 +1,128 @@
+// Administrators and their own factors: inviting by a link, roles, proving once more who one is, an authenticator app, deleting.
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { expectAccessible, expectNoAxeViolations, start } from './world.mjs'
+
+let world
+before(async () => { world = await start() })
+after(() => world?.stop())
+
+// The code of a secret at a time (RFC 6238, SHA-1, 30 s, six digits).
+function totp(secret, at = Date.now()) {
+  const bits = [...secret.replaceAll(/[\s=]/g, '')].map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0')).join('')
+  const key = Buffer.from(bits.match(/.{8}/g).map((byte) => Number.parseInt(byte, 2)))
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)))
+  const mac = createHmac('sha1', key).update(counter).digest()
+  return String((mac.readUInt32BE(mac[19] & 15) & 0x7fffffff) % 1_000_000).padStart(6, '0')
+}
+
+const elevationEnds = () => world.sql(`update basalt.administrator_sessions set elevated_until = now() - interval '1 second'`)
+
+test('an owner invites somebody, who joins by the link that is shown once', { timeout: 120_000 }, async () => {
+  const page = await world.open('/administrators')
+  await elevationEnds()
+  await page.getByRole('button', { name: 'Invite' }).click()
+  await page.getByLabel('E-mail').fill('not an address')
+  await page.getByRole('button', { name: 'Make the link' }).click()
+
+  // The password comes first: who is asked once more cancels, and nothing is lost.
+  const again = page.getByRole('dialog', { name: 'Confirm that it is you' })
+  await again.waitFor()
+  await expectNoAxeViolations(page)
+  await page.keyboard.press('Escape')
+  await again.waitFor({ state: 'detached' })
+  assert.equal(await page.getByLabel('E-mail').inputValue(), 'not an address')
+  await page.getByRole('button', { name: 'Make the link' }).click()
+  await again.getByRole('textbox', { name: 'Your password' }).fill('not the password')
+  await page.keyboard.press('Enter')
+  await again.locator('[aria-invalid=true]').waitFor()
+  await again.getByRole('textbox', { name: 'Your password' }).fill('correct horse battery staple')
+  await page.keyboard.press('Enter')
+  await again.waitFor({ state: 'detached' })
+
+  await page.locator('input[aria-invalid=true]').waitFor() // now it is the address that is refused
+  await page.getByLabel('E-mail').fill('grace@example.com')
+  await page.getByLabel('Role').selectOption('viewer')
+  await page.getByRole('button', { name: 'Make the link' }).click()
+  const shown = page.getByRole('dialog', { name: 'A link for grace@example.com' })
+  const link = new URL(await shown.getByRole('region', { name: 'Link' }).innerText())
+  await expectNoAxeViolations(page)
+  await shown.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('row', { name: /grace@example\.com.*invited.*viewer/ }).waitFor()
+
+  const context = await world.window({ signedIn: false })
+  const theirs = await world.open('/join' + link.hash, { context })
+  await theirs.getByRole('textbox', { name: 'Password' }).fill('battery staple correct horse')
+  await theirs.keyboard.press('Enter')
+  await theirs.getByRole('navigation', { name: 'Screens' }).first().waitFor()
+  await theirs.goto(new URL('/admin/administrators', world.url).href)
+  await theirs.getByRole('heading', { name: 'This is not for your role' }).waitFor()
+  await world.close(theirs)
+  await world.close(page)
+})
+
+test('a role is changed, and the last owner stays one', { timeout: 60_000 }, async () => {
+  const page = await world.open('/administrators')
+  await page.getByRole('button', { name: 'What to do with grace@example.com' }).click()
+  await page.getByRole('menuitemradio', { name: 'editor' }).click()
+  await page.getByRole('row', { name: /grace@example\.com.*editor/ }).waitFor()
+  await page.getByRole('button', { name: 'What to do with ada@example.com' }).click()
+  await page.getByRole('menuitemradio', { name: 'viewer' }).click()
+  await page.getByText(/^The role is as it was/).waitFor()
+  await page.getByRole('row', { name: /ada@example\.com.*owner/ }).waitFor()
+  await world.close(page)
+})
+
+test('an authenticator app is set up, asked for and turned off', { timeout: 120_000 }, async () => {
+  const page = await world.open('/account')
+  await page.getByRole('button', { name: 'Set up an app' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Set up an authenticator app' })
+  const secret = (await dialog.getByRole('region', { name: 'Secret' }).innerText()).trim()
+  const picture = dialog.getByRole('img', { name: /QR code/ })
+  assert.ok(await picture.evaluate((image) => image.complete && image.naturalWidth > 0), 'the QR code is not drawn')
+  await expectNoAxeViolations(page)
+  await dialog.getByLabel('Code that the app shows').fill('000000')
+  await page.keyboard.press('Enter')
+  await dialog.locator('[aria-invalid=true]').waitFor()
+  const first = Date.now()
+  await dialog.getByLabel('Code that the app shows').fill(totp(secret, first))
+  await page.keyboard.press('Enter')
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Turn off' }).waitFor()
+
+  await elevationEnds()
+  await page.getByRole('button', { name: 'Turn off' }).click()
+  await page.getByRole('dialog', { name: 'Turn the app off?' }).getByRole('button', { name: 'Turn off' }).click()
+  const again = page.getByRole('dialog', { name: 'Confirm that it is you' })
+  await again.getByLabel('Code of your authenticator app').fill(totp(secret, first))
+  await page.keyboard.press('Enter')
+  await again.locator('[aria-invalid=true]').waitFor() // a code counts once
+  await again.getByLabel('Code of your authenticator app').fill(totp(secret, first + 30_000)) // the next one: clocks may differ by a step
+  await page.keyboard.press('Enter')
+  await again.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Set up an app' }).waitFor()
+  await world.close(page)
+})
+
+test('an administrator is deleted by typing the address, and their windows are shut', { timeout: 60_000 }, async () => {
+  const context = await world.window({ signedIn: false })
+  await world.signIn(context, { email: 'grace@example.com', password: 'battery staple correct horse' })
+  const page = await world.open('/administrators')
+  await page.getByRole('button', { name: 'What to do with grace@example.com' }).click()
+  await page.getByRole('menuitem', { name: 'Delete' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Delete this administrator?' })
+  assert.ok(await dialog.getByRole('button', { name: 'Delete' }).isDisabled())
+  await dialog.getByRole('textbox').fill('grace@example.com')
+  await dialog.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('row', { name: /grace@example\.com/ }).waitFor({ state: 'detached' })
+  assert.equal((await context.request.get('/admin/api/session')).status(), 401)
+  await world.close(page)
+  await context.close()
+})
+
+test('axe finds nothing, in both schemes and at all widths', { timeout: 180_000 }, async () => {
+  await expectAccessible(world, '/administrators')
+  await expectAccessible(world, '/account')
+})
