@@ -24,6 +24,8 @@ export class Importing {
   finished = $state.raw<ImportFinished>()
   /** Why the import was ended, as the server or the network says. */
   error = $state.raw<Partial<ErrorBody> & { message: string }>()
+  /** The answer was cut: whether rows were kept is not known. */
+  unsure = $state(false)
   #request: XMLHttpRequest | undefined
 
   /** Sends the file. What became of it is in the members. */
@@ -32,6 +34,7 @@ export class Importing {
     this.dryRun = options.dryRun
     this.sent = this.taken = 0
     this.refused = []
+    this.unsure = false
     this.finished = this.error = undefined
     // XMLHttpRequest tells how much was sent; fetch does not.
     const request = this.#request = new XMLHttpRequest()
@@ -64,6 +67,7 @@ export class Importing {
         take(true)
         if (request.status !== 200 && request.status !== 0) this.error = refusal(request)
         else if (!this.finished && !this.error) {
+          this.unsure = true
           this.error = { message: 'The connection was cut before the server said what became of the file.', hint: 'An import is one transaction: unless it had been completed just then, nothing of it was kept. Look at the table before you try again.' }
         }
         if (request.status !== 200 || this.error?.code === 'signed_out') void session.check() // it may be what has ended
@@ -92,7 +96,7 @@ function lineOf(text: string): ImportLine | undefined {
 function refusal(request: XMLHttpRequest): Partial<ErrorBody> & { message: string } {
   try {
     const body = JSON.parse(request.responseText) as Partial<ErrorBody>
-    if (body.message) return { hint: 'Nothing was kept', ...body, message: body.message }
+    if (body.message) return { ...body, message: body.message, hint: [body.hint, 'Nothing was kept.'].filter(Boolean).join(' ') }
   } catch {
     // a proxy's page, or nothing
   }
