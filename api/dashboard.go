@@ -6,11 +6,14 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/rs/zerolog"
 
 	"basalt/api/admin"
+	"basalt/auth"
 	"basalt/auth/administrator"
+	"basalt/auth/mail"
 )
 
 // administratorsOf makes the rules of the dashboard's administrators. Their passwords wait at the accounts' gate.
@@ -24,7 +27,8 @@ func administratorsOf(p *Project, s *Settings, log zerolog.Logger) *administrato
 // openData makes what the dashboard shows and changes of the database at a URL.
 func (s *Server) openData(ctx context.Context, url string) error {
 	data, err := admin.OpenData(ctx, admin.DataOptions{
-		DatabaseURL: url, Claims: s.project.Auth.ClaimsOf, MigrationsDir: s.settings.MigrationsDir, Log: s.log,
+		DatabaseURL: url, Claims: s.project.Auth.ClaimsOf, MigrationsDir: s.settings.MigrationsDir, Exposed: s.settings.Schemas,
+		Log: s.log,
 	})
 	if err != nil {
 		return err
@@ -40,15 +44,28 @@ func (s *Server) dashboard() admin.Options {
 	if err != nil {
 		panic(err) // Check has refused such
 	}
+	templates := sync.OnceValues(s.settings.templates)
 	return admin.Options{
 		DB:             s.project.DB.Pool(),
 		Administrators: s.project.Administrators,
 		Secure:         secure(s.settings.TrustedProxies, address),
 		URL:            address, Public: s.settings.PublicURL != "", SiteURL: s.settings.SiteURL, Version: s.build.Version,
 		Data:     s.data,
+		Accounts: s.project.Auth,
+		Letter: func(m auth.Mail) (mail.Letter, error) {
+			written, err := templates()
+			if err != nil {
+				return mail.Letter{}, err
+			}
+			return written.Write(m, s.settings.SiteURL)
+		},
 		Settings: s.describe,
 		Vault:    s.settings.SigningVault(s.project.DB.Pool(), s.project.Keys.Secret),
 		Catalog:  s.project.Catalogs.Current, Outbox: s.project.Outbox, Log: s.log,
+		Running: admin.Running{
+			Requests: s.requests, KeepRequests: s.settings.LogRequests, Parts: s.parts, Pool: s.project.DB.Stats,
+			Keys: s.project.Keys, Mails: s.settings.SMTPURL != "" || s.settings.HookSendEmail != "", Schemas: s.settings.Schemas,
+		},
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"basalt/api/admin"
+	"basalt/api/requests"
 	"basalt/auth"
 	"basalt/auth/password/worker"
 	"basalt/store"
@@ -65,6 +66,7 @@ type Server struct {
 	build    Build
 	log      zerolog.Logger
 	metrics  *metrics
+	requests *requests.Log
 	ids      *requestIDs
 	group    *errgroup.Group
 	closers  []func() // run in reverse order when everything has ended
@@ -77,7 +79,7 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 	}
 	log.Info().Str("version", build.Version).Str("commit", build.Commit).Msg("start")
 	warn(&s, log)
-	server := &Server{settings: &s, build: build, log: log, metrics: newMetrics(), ids: newRequestIDs()}
+	server := &Server{settings: &s, build: build, log: log, metrics: newMetrics(), requests: requests.New(), ids: newRequestIDs()}
 	defer func() {
 		if err != nil {
 			server.close()
@@ -133,6 +135,9 @@ func (s *Server) run(ctx context.Context, listener net.Listener, postgres *manag
 	group.Go(func() error { return s.project.Outbox.Run(ctx) })
 	group.Go(func() error { return s.project.Auth.RunAudit(ctx) })
 	group.Go(func() error { return s.reload(ctx, signals) })
+	if keep := s.settings.LogRequests; keep > 0 {
+		group.Go(func() error { return s.requests.Keep(ctx, s.project.DB.Pool(), keep, s.log) })
+	}
 	if postgres == nil {
 		return
 	}

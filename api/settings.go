@@ -82,6 +82,8 @@ type Settings struct {
 	LogFormat string `flag:"log-format" start:"true" default:"auto" help:"console, json, or auto (console on a terminal)"`
 	LogLevel  string `flag:"log-level" start:"true" default:"info" help:"debug, info, warn or error"`
 
+	LogRequests time.Duration `flag:"log-requests" default:"0s" help:"how long requests are kept in the table basalt.requests, for the dashboard; 0: only the last 8192, in memory"`
+
 	// Taken is what TakeOver found beside settings, nil without --postgrest-config.
 	Taken *TakenOver
 
@@ -171,6 +173,9 @@ func (s *Settings) Check() error {
 		if err := choice.check(); err != nil {
 			return err
 		}
+	}
+	if s.LogRequests != 0 && s.LogRequests < time.Minute {
+		return &SettingError{"log-requests", fmt.Sprintf("%s is less than a minute", s.LogRequests)}
 	}
 	if s.BodyMemory < s.BodyLimit {
 		return &SettingError{"body-memory", fmt.Sprintf("%s is less than one body of --body-limit (%s)", s.BodyMemory, s.BodyLimit)}

@@ -22,6 +22,8 @@ type DataOptions struct {
 	Claims func(context.Context, uuid.UUID) (claims json.RawMessage, role string, err error)
 	// MigrationsDir is the folder that changes of the structure are saved to, "" for none.
 	MigrationsDir string
+	// Exposed are the schemas that the API shows.
+	Exposed []string
 	// Log takes failures of the server's own.
 	Log zerolog.Logger
 }
@@ -78,6 +80,19 @@ func (d *Data) routes() []dataRoute {
 		{"DELETE", "/queries/:id", viewer, d.forgetQuery, nil},
 		{"POST", "/ddl", editor, d.changeStructure, nil},
 		{"GET", "/ddl/impact", viewer, d.impact, nil},
+		{"GET", "/auth-events", viewer, d.listAuthEvents, nil},
+		{"GET", "/performance/statements", viewer, d.statements, nil},
+		{"GET", "/performance/indexes", viewer, d.indexes, nil},
+		{"POST", "/performance/hypothetical", viewer, d.hypothetical, nil},
+		{"GET", "/performance/tables", viewer, d.tables, nil},
+		{"GET", "/performance/activity", viewer, d.activity, nil},
+		{"POST", "/performance/activity/:pid/cancel", editor, d.cancelBackend, nil},
+		{"POST", "/performance/activity/:pid/terminate", editor, d.terminateBackend, nil},
+		{"GET", "/policies", viewer, d.policies, nil},
+		{"GET", "/policies/findings", viewer, d.findings, nil},
+		{"GET", "/policies/claims", editor, d.policyClaims, nil}, // they are a user's own
+		{"POST", "/policies/check", editor, d.checkPolicies, nil},
+		{"POST", "/policies/test", editor, d.testPolicies, nil},
 	}
 	for _, path := range []string{"/rest", "/rest/*"} {
 		for method, least := range restMethods() {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,5 +102,63 @@ func TestMigrationsAreSavedWhereThereIsAFolder(t *testing.T) {
 	answer := d.call(t, "POST", "/ddl", admin.DDLBody{Statements: []string{"create table a ()"}, Migration: "a"})
 	if answer.Status != http.StatusConflict || !strings.Contains(answer.Body, "--migrations-dir") {
 		t.Errorf("%d %s", answer.Status, answer.Body)
+	}
+}
+
+func TestWhatDependsOnSomethingIsTold(t *testing.T) {
+	t.Parallel()
+	d := openDashboard(t, `
+		create type mood as enum ('sad');
+		create table people (id int primary key, mood mood, score int, secret text, check (score > 0));
+		create index people_score on people (score);
+		create function worth(p int) returns int language sql immutable return p + 1;
+		create function of_person(p people) returns text language sql as 'select 1::text';
+		create table letters (id int primary key, person int references people (id), worth int default worth(1));
+		create policy own on people using (secret = 's');
+		create policy by_person on letters using (exists (select from people where people.id = letters.person));
+		create view moods as select mood from people;
+		create view "it's" as select worth(score) from people`, administrator.Viewer)
+	for _, test := range []struct {
+		name, query string
+		want        []admin.DependentBody
+	}{
+		{"a table", "table=people", []admin.DependentBody{
+			{Kind: "foreign_key", Schema: "public", Name: "letters.letters_person_fkey", Blocks: true},
+			{Kind: "function", Schema: "public", Name: "of_person(p public.people)", Blocks: true},
+			{Kind: "policy", Schema: "public", Name: "letters.by_person", Blocks: true},
+			{Kind: "view", Schema: "public", Name: "it's", Blocks: true},
+			{Kind: "view", Schema: "public", Name: "moods", Blocks: true},
+		}},
+		{"a column", "table=people&column=score", []admin.DependentBody{
+			{Kind: "check", Schema: "public", Name: "people.people_score_check"},
+			{Kind: "index", Schema: "public", Name: "people_score"},
+			{Kind: "view", Schema: "public", Name: "it's", Blocks: true},
+		}},
+		{"a column of a policy", "table=people&column=secret", []admin.DependentBody{{Kind: "policy", Schema: "public", Name: "people.own", Blocks: true}}},
+		{"a constraint", "table=people&constraint=people_pkey", []admin.DependentBody{{Kind: "foreign_key", Schema: "public", Name: "letters.letters_person_fkey", Blocks: true}}},
+		{"an enum", "type=mood", []admin.DependentBody{
+			{Kind: "column", Schema: "public", Name: "people.mood", Blocks: true},
+			{Kind: "view", Schema: "public", Name: "moods", Blocks: true},
+		}},
+		{"a function", "function=worth&arguments=p+integer", []admin.DependentBody{
+			{Kind: "default", Schema: "public", Name: "letters.worth", Blocks: true},
+			{Kind: "view", Schema: "public", Name: "it's", Blocks: true},
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var body admin.ImpactBody
+			answer := d.call(t, "GET", "/ddl/impact?schema=public&"+test.query, nil)
+			answer.JSON(t, &body)
+			if !slices.Equal(body.Dependents, test.want) {
+				t.Errorf("%d %s", answer.Status, answer.Body)
+			}
+		})
+	}
+	for query, code := range map[string]string{
+		"table=nobody": "42P01", "table=people&column=none": "42703", "table=people&constraint=none": "42704", "type=none": "42704", "function=worth&arguments=": "42883", "": "bad_target",
+	} {
+		if answer := d.call(t, "GET", "/ddl/impact?schema=public&"+query, nil); answer.Status/100 != 4 || !strings.Contains(answer.Body, `"`+code+`"`) {
+			t.Errorf("%s: %d %s", query, answer.Status, answer.Body)
+		}
 	}
 }

@@ -23,13 +23,6 @@ type ImpactBody struct {
 	Holders []HolderBody `json:"holders"`
 }
 
-// DependentBody is a view that reads a table or a foreign key that points at it.
-type DependentBody struct {
-	Kind   string `json:"kind"` // view, materialized_view, foreign_key
-	Schema string `json:"schema"`
-	Name   string `json:"name"` // of a foreign key: its table and its own name
-}
-
 // HolderBody is a session with a lock.
 type HolderBody struct {
 	PID     int32  `json:"pid"`
@@ -64,29 +57,6 @@ where n.nspname = $1
   and c.relname = $2
   and c.relkind in ('r', 'p', 'v', 'm', 'f')`
 
-	impactDependents = `
-select distinct
-  case v.relkind when 'm' then 'materialized_view' else 'view' end,
-  n.nspname::text,
-  v.relname::text
-from pg_depend d
-join pg_rewrite w on w.oid = d.objid
-join pg_class v on v.oid = w.ev_class
-join pg_namespace n on n.oid = v.relnamespace
-where d.classid = 'pg_rewrite'::regclass
-  and d.refclassid = 'pg_class'::regclass
-  and d.refobjid = $1
-  and v.oid <> $1
-union all
-select 'foreign_key', n.nspname::text, r.relname || '.' || k.conname
-from pg_constraint k
-join pg_class r on r.oid = k.conrelid
-join pg_namespace n on n.oid = r.relnamespace
-where k.confrelid = $1
-  and k.contype = 'f'
-  and k.conparentid = 0
-order by 1, 2, 3`
-
 	impactHolders = `
 select
   l.pid,
@@ -106,32 +76,42 @@ order by a.xact_start
 limit 100`
 )
 
-// impact answers GET /ddl/impact?schema=&table=.
+// impact answers GET /ddl/impact?schema=, with table= and perhaps column= or constraint= of it, or type=, or function= with
+// arguments= as they identify it: what a change, or the drop, of it would meet. Sizes and locks are those of the table.
 func (d *Data) impact(c echo.Context) error {
 	ctx := c.Request().Context()
-	schema, name := c.QueryParam("schema"), c.QueryParam("table")
 	body := ImpactBody{Dependents: []DependentBody{}, Holders: []HolderBody{}}
 	session := console.Session{ReadOnly: true, StatementTimeout: catalogTimeout, LockTimeout: catalogLocks}
 	err := d.pool.Use(ctx, session, func(conn *pgx.Conn) error {
-		var oid uint32
-		err := conn.QueryRow(ctx, impactSize, schema, name).Scan(&oid, &body.EstimatedRows, &body.Bytes, &body.IndexBytes)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return refusedf(http.StatusNotFound, "42P01", "relation %q does not exist", schema+"."+name)
+		// As in the catalog, every name outside of pg_catalog is spelled with its schema.
+		if _, err := conn.Exec(ctx, `select set_config('search_path', '', false)`); err != nil {
+			return err
 		}
+		of := target{schema: c.QueryParam("schema"), table: c.QueryParam("table")}
+		if of.table != "" {
+			err := conn.QueryRow(ctx, impactSize, of.schema, of.table).Scan(&of.tableOID, &body.EstimatedRows, &body.Bytes, &body.IndexBytes)
+			if errors.Is(err, pgx.ErrNoRows) {
+				return refusedf(http.StatusNotFound, "42P01", "relation %q does not exist", of.schema+"."+of.table)
+			}
+			if err != nil {
+				return err
+			}
+			rows, err := conn.Query(ctx, impactHolders, of.tableOID)
+			if err != nil {
+				return err
+			}
+			if body.Holders, err = pgx.AppendRows(body.Holders, rows, pgx.RowToStructByPos[HolderBody]); err != nil {
+				return err
+			}
+		}
+		if err := of.find(ctx, conn, c.QueryParams()); err != nil {
+			return err
+		}
+		rows, err := conn.Query(ctx, dependentsOf, of.class, of.object, of.sub)
 		if err != nil {
 			return err
 		}
-		rows, err := conn.Query(ctx, impactDependents, oid)
-		if err != nil {
-			return err
-		}
-		if body.Dependents, err = pgx.AppendRows(body.Dependents, rows, pgx.RowToStructByPos[DependentBody]); err != nil {
-			return err
-		}
-		if rows, err = conn.Query(ctx, impactHolders, oid); err != nil {
-			return err
-		}
-		body.Holders, err = pgx.AppendRows(body.Holders, rows, pgx.RowToStructByPos[HolderBody])
+		body.Dependents, err = pgx.AppendRows(body.Dependents, rows, pgx.RowToStructByPos[DependentBody])
 		return err
 	})
 	if err != nil {

@@ -43,6 +43,8 @@ class Entry {
     return () => {
       if (--this.watchers > 0) return
       this.#stop?.abort()
+      this.#stop = undefined // who comes next must not wait for what was ended
+      this.fetching = false
       this.#forget = setTimeout(this.drop, kept)
     }
   }

@@ -8,6 +8,12 @@ export interface AboutBody {
   libraries: LibraryBody[]
 }
 
+export interface ActivityBody {
+  sessions: SessionBody[]
+  idle: number
+  locks: LockBody[]
+}
+
 export interface AdministratorBody {
   id: string
   email: string
@@ -39,6 +45,32 @@ export interface AuditEntry {
 export interface AuditPage {
   entries: AuditEntry[]
   next: number | null
+}
+
+export interface AuthEvent {
+  id: string
+  at: string
+  action: string
+  kind: string
+  actor_id: string
+  actor: string
+  ip: string
+  payload: unknown
+}
+
+export interface AuthEventsBody {
+  events: AuthEvent[]
+  next: string | null
+}
+
+export interface BareForeignKey {
+  schema: string
+  table: string
+  name: string
+  columns: string[]
+  ref_table: string
+  table_rows: number
+  sql: string
 }
 
 export interface CatalogBody {
@@ -111,15 +143,41 @@ export interface DDLDoneBody {
   migration: string
 }
 
+export interface DatabaseBody {
+  name: string
+  version: string
+  started_at: string
+  bytes: number
+  connections: number
+  max_connections: number
+  cache_hit_rate: number | null
+}
+
 export interface DependentBody {
   kind: string
   schema: string
   name: string
+  blocks: boolean
+}
+
+export interface DuplicateIndex {
+  schema: string
+  table: string
+  name: string
+  bytes: number
+  definition: string
+  covered_by: string
+  same: boolean
+  sql: string
 }
 
 export interface ElevateRequest {
   password?: string
   code?: string
+}
+
+export interface EndSessionBody {
+  started: string
 }
 
 export interface EndedSessions {
@@ -154,6 +212,33 @@ export interface ExtensionBody {
   comment: string
 }
 
+export interface FindingBody {
+  rule: string
+  severity: string
+  schema: string
+  object: string
+  kind: string
+  table: string
+  detail: string
+  fix: string[]
+  concurrently: boolean
+}
+
+export interface FindingRule {
+  rule: string
+  severity: string
+  title: string
+  why: string
+  caution: string
+}
+
+export interface FindingsBody {
+  findings: FindingBody[]
+  rules: FindingRule[]
+  truncated: string[]
+  schemas: string[]
+}
+
 export interface ForeignKeyBody {
   name: string
   definition: string
@@ -181,6 +266,15 @@ export interface FunctionBody {
   comment: string
 }
 
+export interface GainBody {
+  before: number
+  after: number
+  bytes: number
+  used: boolean
+  query: string
+  sql: string
+}
+
 export interface HolderBody {
   pid: number
   mode: string
@@ -189,6 +283,12 @@ export interface HolderBody {
   state: string
   application_name: string
   query: string
+}
+
+export interface HypotheticalBody {
+  schema: string
+  table: string
+  columns: string[]
 }
 
 export interface ImpactBody {
@@ -224,6 +324,23 @@ export interface IndexBody {
   scans: number
 }
 
+export interface IndexesBody {
+  since: string | null
+  hypothetical: boolean
+  unused: UnusedIndex[]
+  duplicate: DuplicateIndex[]
+  foreign_keys: BareForeignKey[]
+  scanned: ScannedTable[]
+  invalid: InvalidIndexBody[]
+}
+
+export interface InvalidIndexBody {
+  schema: string
+  table: string
+  name: string
+  sql: string
+}
+
 export interface Invitation {
   administrator: AdministratorBody
   link: string
@@ -245,10 +362,30 @@ export interface JoinRequest {
   password: string
 }
 
+export interface KeysBody {
+  api_url: string
+  anon_key: string
+}
+
 export interface LibraryBody {
   name: string
   version: string
   licence: string
+}
+
+export interface LockBody {
+  relation: string
+  mode: string
+  held: number
+  waiting: number
+}
+
+export interface LogBarBody {
+  at: number
+  seconds: number
+  good: number
+  refused: number
+  failed: number
 }
 
 export interface Me {
@@ -257,6 +394,53 @@ export interface Me {
   role: string
   totp: boolean
   passkeys: number
+}
+
+export interface MessageBody {
+  id: string
+  channel: string
+  kind: string
+  state: string
+  user_id: string | null
+  to: string
+  new_email?: string
+  link?: string
+  token?: string
+  token_hash?: string
+  link_new?: string
+  token_new?: string
+  token_hash_new?: string
+  redirect_to?: string
+  created_at: string
+  expires_at: string
+  due_at?: string
+  attempts: number
+  failure?: string
+  unreadable?: boolean
+}
+
+export interface MessageLetter {
+  message: MessageBody
+  subject: string
+  text: string
+  html: boolean
+}
+
+export interface OutboxList {
+  messages: MessageBody[]
+  mails: boolean
+  texts: boolean
+}
+
+export interface OverviewBody {
+  parts: Part[]
+  pool: PoolBody
+  database: DatabaseBody | null
+  database_error: string
+  slowest: StatementBody[]
+  statements: string
+  errors: RequestEntry[]
+  steps: StepBody[]
 }
 
 export interface OwnSession {
@@ -272,6 +456,12 @@ export interface OwnSession {
 
 export interface OwnSessions {
   sessions: OwnSession[]
+}
+
+export interface Part {
+  name: string
+  ok: boolean
+  reason: string
 }
 
 export interface PasskeyBody {
@@ -321,6 +511,21 @@ export interface PastQueryBody {
   failure: string
 }
 
+export interface PoliciesBody {
+  tables: PolicyTableBody[]
+  schemas: string[]
+  roles: string[]
+  migrations: boolean
+  truncated: boolean
+}
+
+export interface PolicyAskedBody {
+  name: string
+  permissive: boolean
+  clause: string
+  expression: string
+}
+
 export interface PolicyBody {
   name: string
   command: string
@@ -328,6 +533,93 @@ export interface PolicyBody {
   roles: string[]
   using: string | null
   check: string | null
+}
+
+export interface PolicyCheckBody {
+  statements: string[]
+}
+
+export interface PolicyCheckedBody {
+  duration_ms: number
+}
+
+export interface PolicyClaimsBody {
+  role: string
+  claims: { [claim: string]: unknown }
+}
+
+export interface PolicyColumnBody {
+  name: string
+  type: string
+  generated: boolean
+}
+
+export interface PolicyGrantBody {
+  role: string
+  privileges: string[]
+}
+
+export interface PolicyRowBody {
+  old: (string | null)[]
+  new: (string | null)[]
+  outcome: string
+  error: ErrorBody | null
+  stages: PolicyVerdictBody[]
+}
+
+export interface PolicyStageBody {
+  stage: string
+  policies: PolicyAskedBody[]
+}
+
+export interface PolicyTableBody {
+  schema: string
+  name: string
+  owner: string
+  rls: boolean
+  rls_forced: boolean
+  exposed: boolean
+  owner_bypasses: boolean
+  columns: PolicyColumnBody[]
+  grants: PolicyGrantBody[]
+  policies: PolicyBody[]
+}
+
+export interface PolicyTestBody {
+  schema: string
+  table: string
+  role: string
+  claims?: { [claim: string]: unknown }
+  verb: string
+  filter?: string
+  set?: Record<string, string | null>
+  read_back?: boolean
+}
+
+export interface PolicyTestedBody {
+  bypassed: string
+  refused: ErrorBody | null
+  statement: string
+  columns: string[]
+  stages: PolicyStageBody[]
+  rows: PolicyRowBody[]
+  truncated: boolean
+  limits: string[]
+  duration_ms: number
+}
+
+export interface PolicyVerdictBody {
+  passed: boolean
+  asked: boolean
+  answers: string[]
+}
+
+export interface PoolBody {
+  max: number
+  open: number
+  in_use: number
+  waiting: number
+  refused: number
 }
 
 export interface QueriesBody {
@@ -370,6 +662,32 @@ export interface RelationBody {
   policies: PolicyBody[]
 }
 
+export interface RequestEntry {
+  id: string
+  at: string
+  duration_ms: number
+  status: number
+  bytes: number
+  method: string
+  path: string
+  route: string
+  ip: string
+  role: string
+  request_id: string
+  code: string
+}
+
+export interface RequestLogBody {
+  requests: RequestEntry[]
+  next: string | null
+  bars: LogBarBody[]
+  matched: number
+  looked: number
+  source: string
+  kept_seconds: number
+  routes: string[]
+}
+
 export interface RoleBody {
   name: string
   login: boolean
@@ -381,6 +699,12 @@ export interface RoleBody {
 
 export interface RoleChange {
   role: string
+}
+
+export interface RouteBody {
+  method: string
+  route: string
+  totals: TotalsBody
 }
 
 export interface RowChange {
@@ -478,10 +802,25 @@ export interface SavedQueryBody {
   updated_at: string
 }
 
+export interface ScannedTable {
+  schema: string
+  table: string
+  rows: number
+  bytes: number
+  scans: number
+  rows_read: number
+  index_scans: number
+}
+
 export interface SchemaBody {
   name: string
   comment: string
   owner: string
+}
+
+export interface SecondBody {
+  at: number
+  totals: TotalsBody
 }
 
 export interface ServerInfo {
@@ -489,6 +828,26 @@ export interface ServerInfo {
   api_url: string
   site_url: string
   production: boolean
+}
+
+export interface ServiceKeyBody {
+  service_key: string
+}
+
+export interface SessionBody {
+  pid: number
+  started: string
+  role: string
+  application_name: string
+  client: string
+  state: string
+  waits_for: string
+  lock: string
+  transaction_ms: number
+  statement_ms: number
+  query: string
+  blocked_by: number[]
+  own: boolean
 }
 
 export interface SettingBody {
@@ -553,6 +912,31 @@ export interface SigningKeysBody {
   published_for: number
 }
 
+export interface StatementBody {
+  id: string
+  role: string
+  query: string
+  calls: number
+  rows: number
+  total_ms: number
+  mean_ms: number
+  max_ms: number
+  cache_hit_rate: number | null
+}
+
+export interface StatementsBody {
+  state: string
+  since: string | null
+  total_ms: number
+  statements: StatementBody[]
+}
+
+export interface StepBody {
+  key: string
+  done: boolean
+  count: number
+}
+
 export interface TOTPCode {
   code: string
 }
@@ -563,8 +947,193 @@ export interface TOTPSecret {
   qr_code: string
 }
 
+export interface TableHealth {
+  schema: string
+  table: string
+  rows: number
+  bytes: number
+  index_bytes: number
+  dead_rows: number
+  bloat_bytes: number | null
+  vacuumed_at: string | null
+  analyzed_at: string | null
+  cache_hit_rate: number | null
+}
+
+export interface TablesBody {
+  cache_hit_rate: number | null
+  index_hit_rate: number | null
+  tables: TableHealth[]
+}
+
+export interface TailLine {
+  requests?: RequestEntry[]
+  dropped?: number
+  beat?: boolean
+  ended?: string
+}
+
+export interface TotalsBody {
+  requests: number
+  refused: number
+  failed: number
+  p50_ms: number
+  p95_ms: number
+}
+
+export interface TrafficBody {
+  seconds: SecondBody[]
+  routes: RouteBody[]
+  total: TotalsBody
+}
+
 export interface TriggerBody {
   name: string
   definition: string
   enabled: boolean
+}
+
+export interface UnusedIndex {
+  schema: string
+  table: string
+  name: string
+  bytes: number
+  definition: string
+  sql: string
+}
+
+export interface UserAudit {
+  entries: UserAuditRow[]
+}
+
+export interface UserAuditRow {
+  id: string
+  at: string | null
+  by: string
+  action: string
+  provider: string
+  ip: string
+}
+
+export interface UserBody {
+  id: string
+  email: string
+  phone: string
+  role: string
+  providers: string[]
+  anonymous: boolean
+  sso: boolean
+  factors: number
+  created_at: string | null
+  last_sign_in_at: string | null
+  email_confirmed_at: string | null
+  phone_confirmed_at: string | null
+  invited_at: string | null
+  banned_until: string | null
+  deleted_at: string | null
+}
+
+export interface UserChange {
+  email?: string
+  phone?: string
+  password?: string
+  email_confirm?: boolean
+  phone_confirm?: boolean
+  role?: string
+  user_metadata?: string
+  app_metadata?: string
+  ban_duration?: string
+}
+
+export interface UserDetails {
+  id: string
+  email: string
+  phone: string
+  role: string
+  providers: string[]
+  anonymous: boolean
+  sso: boolean
+  factors: number
+  created_at: string | null
+  last_sign_in_at: string | null
+  email_confirmed_at: string | null
+  phone_confirmed_at: string | null
+  invited_at: string | null
+  banned_until: string | null
+  deleted_at: string | null
+  new_email: string
+  new_phone: string
+  updated_at: string | null
+  user_metadata: string
+  app_metadata: string
+  identities: UserIdentity[]
+  second_factors: UserFactorRow[]
+}
+
+export interface UserFactorRow {
+  id: string
+  type: string
+  name: string
+  status: string
+  phone: string
+  created_at: string | null
+}
+
+export interface UserIdentity {
+  id: string
+  provider: string
+  provider_id: string
+  email: string
+  data: string
+  created_at: string | null
+  last_sign_in_at: string | null
+}
+
+export interface UserInvitation {
+  email: string
+  redirect_to?: string
+  user_metadata?: string
+}
+
+export interface UserLink {
+  link: string
+  code: string
+}
+
+export interface UserLinkRequest {
+  type: 'recovery' | 'magiclink' | 'invite'
+  redirect_to?: string
+}
+
+export interface UserPage {
+  users: UserBody[]
+  next: string
+}
+
+export interface UserSending {
+  kind: 'recovery' | 'magiclink' | 'confirmation' | 'sms'
+}
+
+export interface UserSessionRow {
+  id: string
+  created_at: string | null
+  refreshed_at: string | null
+  not_after: string | null
+  level: string
+  user_agent: string
+  ip: string
+  client: string
+  methods: string[]
+}
+
+export interface UserSessions {
+  sessions: UserSessionRow[]
+}
+
+export interface UserSummary {
+  count: number
+  exact: boolean
+  providers: string[]
+  mails: boolean
+  texts: boolean
 }
