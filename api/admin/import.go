@@ -25,6 +25,8 @@ const (
 	progressSpacing = 500 * time.Millisecond
 	// importPatience is how long the next bytes of the file may take.
 	importPatience = time.Minute
+	// mostIgnored is how much of a file is read on after its import has failed.
+	mostIgnored = 256 << 20
 )
 
 // ImportLine is a line of the answer to an import: one of its members is there. Refused rows are told behind the end of
@@ -80,7 +82,7 @@ func (d *Data) importRows(c echo.Context) error {
 	session.StatementTimeout = ddlTimeout
 	err = d.pool.Tx(ctx, session, func(tx pgx.Tx) error {
 		i.tx = tx
-		if i.table, err = findTable(ctx, tx, c.Param("schema"), c.Param("table")); err != nil {
+		if i.table, err = findTable(ctx, tx, named(c, "schema"), named(c, "table")); err != nil {
 			return err
 		}
 		if err := i.all(); err != nil {
@@ -97,7 +99,12 @@ func (d *Data) importRows(c echo.Context) error {
 	if err != nil && err != errDryRun && !i.out.begun && i.taken == 0 && len(i.refused) == 0 {
 		return err
 	}
-	return i.finish(err)
+	if err := i.finish(err); err != nil {
+		return err
+	}
+	// A browser reads the answer when it has sent all, and loses it when the connection is closed before.
+	_, _ = io.CopyN(io.Discard, body, mostIgnored)
+	return nil
 }
 
 // errDryRun undoes an import that was only to be tried.

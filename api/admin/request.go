@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -59,4 +60,17 @@ func idOf(c echo.Context, what string) (uuid.UUID, error) {
 		return uuid.Nil, refuse(http.StatusBadRequest, "bad_id", "The id of "+what+" is a UUID")
 	}
 	return id, nil
+}
+
+// named gives a parameter of the path that is a name in the database. The router leaves parameters as they were sent
+// when the path holds an encoded slash or anything else that reads differently decoded.
+func named(c echo.Context, parameter string) string {
+	value := c.Param(parameter)
+	if c.Request().URL.RawPath == "" {
+		return value
+	}
+	if name, err := url.PathUnescape(value); err == nil {
+		return name
+	}
+	return value
 }

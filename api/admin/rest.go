@@ -109,6 +109,10 @@ func (d *Data) serveREST(c echo.Context) error {
 	// Functions see the headers of requests: the administrator's session is none of their business.
 	r.Header = r.Header.Clone()
 	r.Header.Del("Cookie")
+	if name, err := url.PathUnescape(r.Header.Get(schemaHeader)); err == nil && name != "" {
+		r.Header.Set("Accept-Profile", name)
+		r.Header.Set("Content-Profile", name)
+	}
 	r, release := m.bodies.Bound(r)
 	defer release()
 	c.SetRequest(r)

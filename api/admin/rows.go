@@ -75,7 +75,7 @@ func (d *Data) changeRows(c echo.Context) error {
 	ctx := c.Request().Context()
 	var answer RowsBody
 	err = d.pool.Tx(ctx, v.session(), func(tx pgx.Tx) error {
-		table, err := findTable(ctx, tx, c.Param("schema"), c.Param("table"))
+		table, err := findTable(ctx, tx, named(c, "schema"), named(c, "table"))
 		if err != nil {
 			return err
 		}

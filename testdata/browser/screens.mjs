@@ -16,6 +16,7 @@ import { seed as operation } from './operation.seed.mjs'
 import { ada, seed as seedPolicies } from './policies.seed.mjs'
 
 export const screens = [
+  { name: 'tables', path: '/tables' },
   { name: 'logs-empty', path: '/logs?text=nothing-has-this' },
   { name: 'home', path: '/', seed: operation, prepare: async (page) => { await page.locator('.u-over').nth(1).waitFor() } },
   { name: 'logs', path: '/logs' },

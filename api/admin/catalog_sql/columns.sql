@@ -21,7 +21,7 @@ select
     from pg_enum l
     where l.enumtypid = e.oid
     order by l.enumsortorder
-  ) end,
+  ) else '{}' end,
   a.attnotnull or t.typnotnull,
   case when a.attgenerated = '' then pg_get_expr(f.adbin, f.adrelid) end,
   case a.attidentity when 'a' then 'always' when 'd' then 'by default' else '' end,

@@ -24,6 +24,8 @@ function screen<P extends string>(pattern: P, title: string, load: () => Promise
 }
 
 export const routes: readonly Route[] = [
+  screen('/tables', 'Tables', () => import('../screens/tables/Tables.svelte'), { icon: 'table-2', key: 't' }),
+  screen('/tables/:schema/:table', 'Tables', () => import('../screens/tables/Tables.svelte')),
   screen('/policies', 'Policies', () => import('../screens/policies/Policies.svelte'), { icon: 'shield', key: 'p' }),
   screen('/policies/findings', 'Findings', () => import('../screens/policies/Findings.svelte')),
   screen('/policies/:schema/:table', 'Policies', () => import('../screens/policies/TablePolicies.svelte')),

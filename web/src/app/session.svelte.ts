@@ -35,7 +35,7 @@ class Session {
       this.opened(await api.get<SignedIn>('/session', { quiet: true }))
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      if (error.status === 401) this.state = this.state === 'open' ? 'ended' : 'none'
+      if (error.status === 401) this.state = this.state === 'open' || this.state === 'ended' ? 'ended' : 'none'
       else {
         this.error = error
         if (this.state === 'unknown') this.state = 'unreachable'

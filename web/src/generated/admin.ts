@@ -724,6 +724,11 @@ export interface RowsBody {
   undo: RowChange[]
 }
 
+export interface RungsBody {
+  step: number
+  keys: string[]
+}
+
 export interface SQLBody {
   id: string
   sql: string

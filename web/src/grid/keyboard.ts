@@ -64,7 +64,10 @@ export function press(model: Model, event: KeyboardEvent, asks: Asks): boolean {
   switch (event.key) {
     case 'Enter':
     case 'F2':
-      if (column === gutterColumn) tickRow(model, row, shift)
+      if (shift && event.key === 'Enter') {
+        const { id, loaded } = model.shown(row)
+        if (id !== null && Array.isArray(loaded)) model.given.onopen?.(id)
+      } else if (column === gutterColumn) tickRow(model, row, shift)
       else model.edit()
       return true
     case ' ':

@@ -113,6 +113,8 @@ export function cellMenu(model: Model, row: number, index: number, opens: Opens)
       look.push({ label: `Look at ${column.reference}`, icon: 'eye', run: () => opens.peek(row, index) })
     }
   }
+  const { onopen, onremove } = model.given
+  if (onopen && id !== null && Array.isArray(loaded)) rows.push({ label: 'Open the row', icon: 'panel-right', keys: 'Shift ⏎', run: () => onopen(id) })
   if (model.editable && id !== null) {
     rows.push({ label: 'Duplicate the row', icon: 'copy-plus', run: () => void duplicate(model, row) })
     rows.push({ label: 'New row', icon: 'plus', run: () => void model.insertRows([new Map()]) })
@@ -120,6 +122,7 @@ export function cellMenu(model: Model, row: number, index: number, opens: Opens)
   if (draft) {
     rows.push({ label: draft.was ? 'Drop all changes of the row' : 'Drop the new row', icon: 'undo-2', run: () => model.discard(draft.id) })
   }
+  if (onremove && id !== null && Array.isArray(loaded)) rows.push({ label: 'Delete the row', icon: 'trash-2', danger: true, run: () => onremove(id) })
   if (loaded !== null && !Array.isArray(loaded) && loaded !== 'loading') {
     rows.push({ label: 'Try to read again', icon: 'rotate-ccw', run: () => model.pages.retry(row - model.insertCount) })
   }

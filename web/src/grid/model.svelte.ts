@@ -21,6 +21,8 @@ export interface Given {
   ondrafts?: ((rows: number) => void) | undefined
   lookup?: Lookup | undefined
   onfollow?: ((column: Column, key: string) => void) | undefined
+  onopen?: ((key: string) => void) | undefined
+  onremove?: ((key: string) => void) | undefined
 }
 
 /** The row of headers, and the column of row numbers and tick boxes, as positions. */

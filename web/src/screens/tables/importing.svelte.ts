@@ -1,0 +1,111 @@
+// Sends a file to a table, and keeps what the server says of it line by line.
+import { address } from '../../app/api.ts'
+import { session } from '../../app/session.svelte.ts'
+import { viewAs } from '../../app/viewas.svelte.ts'
+import type { ErrorBody, ImportFinished, ImportLine, RefusedRow, RelationBody } from '../../generated/admin.ts'
+import { types, type Format } from './files.ts'
+
+export interface ImportOptions {
+  format: Format
+  /** The column of each field of the file; fields that are not in it are left out. */
+  mapping: Record<string, string>
+  onConflict: '' | 'skip' | 'update'
+  dryRun: boolean
+}
+
+export class Importing {
+  state = $state<'idle' | 'running' | 'ended'>('idle')
+  dryRun = $state(false)
+  /** The share of the file that was sent, from 0 to 1. */
+  sent = $state(0)
+  /** Rows that the server has taken so far. */
+  taken = $state(0)
+  refused = $state.raw<readonly RefusedRow[]>([])
+  finished = $state.raw<ImportFinished>()
+  /** Why the import was ended, as the server or the network says. */
+  error = $state.raw<Partial<ErrorBody> & { message: string }>()
+  /** The answer was cut: whether rows were kept is not known. */
+  unsure = $state(false)
+  #request: XMLHttpRequest | undefined
+
+  /** Sends the file. What became of it is in the members. */
+  run(relation: RelationBody, body: Blob, options: ImportOptions): Promise<void> {
+    this.state = 'running'
+    this.dryRun = options.dryRun
+    this.sent = this.taken = 0
+    this.refused = []
+    this.unsure = false
+    this.finished = this.error = undefined
+    // XMLHttpRequest tells how much was sent; fetch does not.
+    const request = this.#request = new XMLHttpRequest()
+    const path = `/import/${encodeURIComponent(relation.schema)}/${encodeURIComponent(relation.name)}`
+    request.open('POST', address(path, { format: options.format, mapping: JSON.stringify(options.mapping), on_conflict: options.onConflict || null, dry_run: options.dryRun }))
+    request.setRequestHeader('Content-Type', types[options.format])
+    request.setRequestHeader('X-Basalt-Dashboard', '1')
+    for (const [name, value] of Object.entries(viewAs.headers)) request.setRequestHeader(name, value)
+    request.upload.onprogress = ({ loaded, total }) => { this.sent = total > 0 ? loaded / total : 0 }
+    let read = 0
+    const take = (last: boolean) => {
+      if (request.status !== 200) return
+      const text = request.responseText
+      const end = last ? text.length : text.lastIndexOf('\n') + 1
+      const refused: RefusedRow[] = []
+      for (const line of text.slice(read, end).split('\n')) {
+        if (line === '') continue
+        const said = lineOf(line)
+        if (said?.done !== undefined) this.taken = said.done
+        if (said?.refused) refused.push(said.refused)
+        if (said?.error) this.error = said.error
+        if (said?.finished) this.finished = said.finished
+      }
+      read = end
+      if (refused.length > 0) this.refused = [...this.refused, ...refused]
+    }
+    request.onprogress = () => take(false)
+    return new Promise((resolve) => {
+      request.onloadend = () => {
+        take(true)
+        if (request.status !== 200 && request.status !== 0) this.error = refusal(request)
+        else if (!this.finished && !this.error) {
+          this.unsure = true
+          this.error = { message: 'The connection was cut before the server said what became of the file.', hint: 'An import is one transaction: unless it had been completed just then, nothing of it was kept. Look at the table before you try again.' }
+        }
+        if (request.status !== 200 || this.error?.code === 'signed_out') void session.check() // it may be what has ended
+        this.state = 'ended'
+        resolve()
+      }
+      request.send(body)
+    })
+  }
+
+  /** Ends the import: nothing of it is kept. */
+  stop(): void {
+    this.error = { message: 'You stopped the import.', hint: 'Nothing was kept: an import is one transaction.' }
+    this.#request?.abort()
+  }
+}
+
+function lineOf(text: string): ImportLine | undefined {
+  try {
+    return JSON.parse(text) as ImportLine
+  } catch {
+    return undefined // the line was cut
+  }
+}
+
+function refusal(request: XMLHttpRequest): Partial<ErrorBody> & { message: string } {
+  try {
+    const body = JSON.parse(request.responseText) as Partial<ErrorBody>
+    if (body.message) return { ...body, message: body.message, hint: [body.hint, 'Nothing was kept.'].filter(Boolean).join(' ') }
+  } catch {
+    // a proxy's page, or nothing
+  }
+  return { message: `The server answered ${request.status}.`, hint: 'Nothing was kept.' }
+}
+
+/** The refused rows as a CSV file. */
+export function refusedCSV(rows: readonly RefusedRow[]): Blob {
+  const quote = (text: string) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
+  const lines = rows.map(({ line, column, code, reason }) => [String(line), quote(column ?? ''), quote(code), quote(reason)].join(','))
+  return new Blob([['line,column,code,reason', ...lines].join('\r\n') + '\r\n'], { type: 'text/csv' })
+}

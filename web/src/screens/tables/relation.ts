@@ -1,0 +1,86 @@
+// What the catalog says of a table, as the grid and this screen need it.
+import { api } from '../../app/api.ts'
+import type { Wanted } from '../../app/query.svelte.ts'
+import type { CatalogBody, ColumnBody, ForeignKeyBody, RelationBody } from '../../generated/admin.ts'
+import { kindOf } from '../../grid/kinds.ts'
+import type { Column } from '../../grid/types.ts'
+import type { IconName } from '../../kit/icons.ts'
+
+export const catalog: Wanted<CatalogBody> = { key: ['catalog'], read: (signal) => api.get<CatalogBody>('/catalog', { signal }) }
+
+/** Schemas that the server and its services own: the tables of an app are in others. */
+export const services: readonly string[] = ['auth', 'storage', 'realtime', 'extensions', 'supabase_migrations']
+
+export function relationsOf(body: CatalogBody | undefined): RelationBody[] {
+  return body?.relations.filter((relation) => relation !== null) ?? []
+}
+
+export const kinds: Readonly<Record<string, { label: string, icon: IconName }>> = {
+  table: { label: 'table', icon: 'table-2' },
+  partitioned_table: { label: 'partitioned table', icon: 'layers' },
+  view: { label: 'view', icon: 'view' },
+  materialized_view: { label: 'materialized view', icon: 'database-zap' },
+  foreign_table: { label: 'foreign table', icon: 'globe' },
+}
+
+/** The foreign key of one column, through which a row can be looked up. */
+export function referenceOf(relation: RelationBody, column: string): ForeignKeyBody | undefined {
+  return relation.foreign_keys.find((key) => key.columns.length === 1 && key.columns[0] === column)
+}
+
+function columnOf(relation: RelationBody, body: ColumnBody): Column {
+  const column: Column = {
+    name: body.name,
+    type: /[[(]/.test(body.type) ? body.type : body.format,
+    kind: kindOf(body.type_kind === 'domain' && body.element ? body.element : body.type, body.type_kind),
+    nullable: !body.not_null,
+    key: relation.primary_key.includes(body.name),
+    readonly: body.generated !== null,
+  }
+  if (body.type_kind === 'array' && body.element) column.element = { kind: kindOf(body.element, 'base'), type: body.element, ...(body.enum_values.length > 0 ? { kind: 'enum', enumValues: body.enum_values } : {}) }
+  else if (body.enum_values.length > 0) column.enumValues = body.enum_values
+  if (body.default !== null) column.default = body.default
+  else if (body.identity !== '') column.default = 'identity'
+  if (body.comment) column.comment = body.comment
+  const reference = referenceOf(relation, body.name)
+  if (reference) column.reference = `${reference.ref_schema}.${reference.ref_table}.${reference.ref_columns[0]}`
+  return column
+}
+
+export function columnsOf(relation: RelationBody): Column[] {
+  return relation.columns.map((body) => columnOf(relation, body))
+}
+
+/** Why rows of a relation cannot be changed; undefined when they can. */
+export function frozenBecause(relation: RelationBody, editor: boolean): string | undefined {
+  if (!editor) return 'Viewers read only: an owner can make you an editor.'
+  if (relation.kind === 'materialized_view') return 'A materialized view is filled by its query: refresh it instead.'
+  if (relation.kind === 'view' && relation.primary_key.length === 0) return 'A view has no primary key, so its rows cannot be told apart safely. Change the tables it reads from.'
+  if (relation.primary_key.length === 0) return 'This table has no primary key, so rows cannot be told apart. Add one in Structure to edit here.'
+  return undefined
+}
+
+/** How row level security stands, in a word and a sentence. */
+export function security(relation: RelationBody): { tone: 'good' | 'warn' | 'info', label: string, text: string, icon: IconName } | undefined {
+  if (relation.kind !== 'table' && relation.kind !== 'partitioned_table') return undefined
+  if (!relation.rls) return { tone: 'warn', label: 'RLS off', icon: 'lock-open', text: 'Row level security is off: whoever has a grant reads and writes all rows.' }
+  if (relation.policies.length === 0) return { tone: 'info', label: 'RLS, no policy', icon: 'lock', text: 'Row level security is on without a policy: only the owner and the service role see rows.' }
+  const n = relation.policies.length
+  return { tone: 'good', label: `RLS, ${n} ${n === 1 ? 'policy' : 'policies'}`, icon: 'shield-check', text: `Row level security is on: ${n} ${n === 1 ? 'policy decides' : 'policies decide'} who sees which rows.` }
+}
+
+/** The values of a key as the grid names rows: the inverse of its `rowKey`. */
+export function keyValues(relation: RelationBody, id: string): Record<string, string | null> | undefined {
+  const names = relation.primary_key
+  let values: unknown = [id]
+  if (names.length > 1 || id.startsWith('[')) {
+    try {
+      values = JSON.parse(id)
+    } catch {
+      return undefined
+    }
+  }
+  if (!Array.isArray(values) || values.length !== names.length || names.length === 0) return undefined
+  const inOrder = relation.columns.filter((column) => names.includes(column.name)).map((column) => column.name)
+  return Object.fromEntries(inOrder.map((name, i) => [name, values[i] as string | null]))
+}

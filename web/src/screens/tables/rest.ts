@@ -1,0 +1,149 @@
+// Reads rows through the REST API over all schemas: values as PostgreSQL's own text, as whom "view as" says.
+import { api, ApiError, send } from '../../app/api.ts'
+import { viewAs } from '../../app/viewas.svelte.ts'
+import { session } from '../../app/session.svelte.ts'
+import type { RelationBody, RungsBody } from '../../generated/admin.ts'
+import type { Column, Row, Sort, Source } from '../../grid/types.ts'
+import { restCondition, restName, type Filter } from './filters.ts'
+
+/** More rows than these are not counted: PostgreSQL's estimate is shown. */
+const countedUpTo = 50_000
+/** Rows between two of the keys by which far rows of a large table are found; larger tables have none. */
+const rung = 5_000
+const rungsUpTo = 5_000_000
+
+export type Parameters = [string, string][]
+
+/** A relation's name in an address of REST. */
+export function restPath(table: string): string {
+  return '/' + encodeURIComponent(table)
+}
+
+export function headersFor(schema: string): Record<string, string> {
+  return { 'X-Schema': encodeURIComponent(schema), ...viewAs.headers }
+}
+
+async function get(schema: string, table: string, parameters: Parameters, signal: AbortSignal | undefined, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> {
+  const query = new URLSearchParams(parameters).toString()
+  return send(method, `/rest${restPath(table)}?${query}`, undefined, { headers: { ...headersFor(schema), ...headers }, ...(signal ? { signal } : {}) })
+}
+
+/** Asks for columns as text, so that nothing is rounded on the way. */
+export function asText(columns: readonly { name: string }[]): [string, string] {
+  return ['select', columns.map(({ name }) => `${restName(name)}::text`).join(',')]
+}
+
+export function conditions(filters: readonly Filter[]): Parameters {
+  return filters.map((filter) => [restName(filter.column), restCondition(filter)])
+}
+
+/** Rows with these columns, in this order. */
+export async function rows(schema: string, table: string, columns: readonly { name: string }[], more: Parameters, signal?: AbortSignal): Promise<Row[]> {
+  if (columns.length === 0) return []
+  const answer = await get(schema, table, [asText(columns), ...more], signal)
+  const found = JSON.parse(await answer.text()) as Record<string, string | null>[]
+  return found.map((row) => columns.map(({ name }) => row[name] ?? null))
+}
+
+async function total(schema: string, table: string, filters: readonly Filter[], how: 'exact' | 'planned', signal: AbortSignal): Promise<number> {
+  const answer = await get(schema, table, [...conditions(filters), ['limit', '0']], signal, { Prefer: `count=${how}` }, 'HEAD').catch(async (error: unknown) => {
+    // A refusal of HEAD has no words.
+    if (error instanceof ApiError && error.status >= 400) await get(schema, table, [...conditions(filters), ['limit', '0']], signal, { Prefer: `count=${how}` })
+    throw error
+  })
+  return Number(/\/(\d+)$/.exec(answer.headers.get('Content-Range') ?? '')?.[1] ?? 0)
+}
+
+/** How many rows there are: exactly when they are few. */
+export async function count(schema: string, table: string, filters: readonly Filter[], signal: AbortSignal): Promise<{ count: number, estimated: boolean }> {
+  const planned = await total(schema, table, filters, 'planned', signal)
+  if (planned > countedUpTo) return { count: planned, estimated: true }
+  return { count: await total(schema, table, filters, 'exact', signal), estimated: false }
+}
+
+/** The order by which rows are read: what is asked for, and the key so that no row is read twice. */
+export function order(relation: RelationBody, sort: readonly Sort[], backwards = false): Parameters {
+  const named = new Set(sort.map(({ column }) => column))
+  const all = [...sort, ...relation.primary_key.filter((name) => !named.has(name)).map((column) => ({ column, descending: false }))]
+  if (all.length === 0) return []
+  return [['order', all.map(({ column, descending }) => `${restName(column)}.${descending !== backwards ? 'desc' : 'asc'}`).join(',')]]
+}
+
+/**
+ * The rows of a relation, for the grid. Where rows are ordered by a key of one column, those near to rows that were
+ * read are found from them: an offset would pass over all rows before.
+ */
+export async function open(relation: RelationBody, columns: readonly Column[], filters: readonly Filter[], sort: readonly Sort[], first: number, signal: AbortSignal): Promise<Source> {
+  const { schema, name: table, primary_key: key } = relation
+  const by = key.length === 1 && (sort.length === 0 || sort.length === 1 && sort[0]!.column === key[0]) ? key[0]! : undefined
+  const descending = sort[0]?.descending ?? false
+  const at = by === undefined ? -1 : columns.findIndex((column) => column.name === by)
+  const seen = new Map<number, string>()
+
+  const from = Math.floor(first / 100) * 100
+  const early = read(from, from + 100, signal)
+  early.catch(() => undefined) // told when the grid asks for it, or by the count
+  const { count: counted, estimated } = await count(schema, table, filters, signal)
+  let unused = true
+  if (at >= 0 && estimated && counted <= rungsUpTo && filters.length === 0 && session.may('editor')) {
+    const path = `/rungs/${encodeURIComponent(schema)}/${encodeURIComponent(table)}`
+    api.get<RungsBody>(path, { query: { step: rung, descending }, headers: viewAs.headers, signal }).then(
+      ({ step, keys }) => keys.forEach((value, i) => seen.set((i + 1) * step - 1, value)),
+      () => undefined, // without them rows are only found more slowly
+    )
+  }
+
+  async function read(start: number, end: number, aborted: AbortSignal): Promise<Row[]> {
+    const parameters = conditions(filters)
+    const anchor = at < 0 ? undefined : nearest(seen, start, end)
+    if (!anchor) parameters.push(...order(relation, sort), ['offset', String(start)], ['limit', String(end - start)])
+    else {
+      const after = anchor.row < start
+      parameters.push([restName(by!), `${after !== descending ? 'gt' : 'lt'}.${anchor.key}`], ...order(relation, sort, !after))
+      parameters.push(['offset', String(after ? start - anchor.row - 1 : anchor.row - end)], ['limit', String(end - start)])
+    }
+    const found = await rows(schema, table, columns, parameters, aborted)
+    if (anchor && anchor.row >= end) found.reverse()
+    if (at >= 0 && found.length > 0) {
+      remember(start, found[0]!)
+      remember(start + found.length - 1, found.at(-1)!)
+    }
+    return found
+  }
+
+  function remember(row: number, values: Row): void {
+    const value = values[at]
+    if (typeof value === 'string') seen.set(row, value)
+  }
+
+  return {
+    count: counted,
+    estimated,
+    fetch(start, end, aborted) {
+      if (unused && start === from && (end === from + 100 || end === counted)) {
+        unused = false
+        return early
+      }
+      return read(start, end, aborted)
+    },
+  }
+}
+
+function nearest(seen: ReadonlyMap<number, string>, start: number, end: number): { row: number, key: string } | undefined {
+  let best: { row: number, key: string } | undefined
+  let least = start // the distance from the beginning
+  for (const [row, key] of seen) {
+    const distance = row < start ? start - row : row >= end ? row - end : Infinity
+    if (distance < least) {
+      least = distance
+      best = { row, key }
+    }
+  }
+  return best
+}
+
+/** The row of a key with these columns, or undefined. */
+export async function one(schema: string, table: string, columns: readonly { name: string }[], key: Record<string, string | null>, signal?: AbortSignal): Promise<Row | undefined> {
+  const where: Parameters = Object.entries(key).map(([name, value]) => [restName(name), value === null ? 'is.null' : `eq.${value}`])
+  return (await rows(schema, table, columns, [...where, ['limit', '1']], signal))[0]
+}
