@@ -22,6 +22,8 @@ type DataOptions struct {
 	Claims func(context.Context, uuid.UUID) (claims json.RawMessage, role string, err error)
 	// MigrationsDir is the folder that changes of the structure are saved to, "" for none.
 	MigrationsDir string
+	// REST is what apps are offered.
+	REST RESTOffer
 	// Log takes failures of the server's own.
 	Log zerolog.Logger
 }
@@ -65,6 +67,8 @@ type dataRoute struct {
 func (d *Data) routes() []dataRoute {
 	routes := []dataRoute{
 		{"GET", "/catalog", viewer, d.catalog, nil},
+		{"GET", "/explore", viewer, d.explore, nil},
+		{"POST", "/rest-sql", viewer, d.compileREST, nil},
 		{"POST", "/rows/:schema/:table", editor, d.changeRows, nil},
 		{"POST", "/import/:schema/:table", editor, d.importRows, []string{"text/csv", "application/json", "application/x-ndjson"}},
 		{"POST", "/sql", viewer, d.runSQL, nil}, // of viewers it takes what is to be explained alone
