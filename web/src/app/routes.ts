@@ -24,6 +24,10 @@ function screen<P extends string>(pattern: P, title: string, load: () => Promise
 }
 
 export const routes: readonly Route[] = [
+  screen('/explore', 'API', () => import('../screens/explore/Overview.svelte'), { icon: 'braces', key: 'x' }),
+  screen('/explore/auth', 'Authentication API', () => import('../screens/explore/Accounts.svelte')),
+  screen('/explore/:schema/:relation', 'API', () => import('../screens/explore/Relation.svelte')),
+  screen('/explore/functions/:schema/:name', 'API', () => import('../screens/explore/Call.svelte')),
   screen('/administrators', 'Administrators', () => import('../screens/administrators/Administrators.svelte'), { icon: 'shield-user', key: 'a', least: 'owner' }),
   screen('/account', 'Your account', () => import('../screens/account/Account.svelte')),
 ]

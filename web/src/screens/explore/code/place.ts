@@ -32,7 +32,7 @@ export function laidOut(text: string, indent = ''): string {
 }
 
 /** Lays out JSON without reading its numbers. */
-function spread(text: string): string {
+export function spread(text: string): string {
   let depth = 0
   let out = ''
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs)) {
