@@ -38,7 +38,10 @@ export function embedsOf(body: ExploreBody, schema: string, name: string): reado
 
 /** The relationship that an embed of a request goes along. */
 export function embedFor(embeds: readonly ExploreEmbed[], name: string, hint?: string): ExploreEmbed | undefined {
-  return embeds.find((one) => one.name === name && (one.hint || undefined) === (hint || undefined)) ?? embeds.find((one) => one.name === name)
+  const named = embeds.filter((one) => one.name === name)
+  if (!hint) return named.find((one) => one.hint === '') ?? named[0]
+  // A hint may also be the column of the foreign key, or the table between.
+  return named.find((one) => one.hint === hint) ?? named.find((one) => one.through === hint || one.columns.some((pair) => pair.split(' = ').includes(hint)))
 }
 
 /** An example of a value in JSON, by the type of its column. */

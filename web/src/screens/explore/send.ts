@@ -29,7 +29,7 @@ export async function run(request: Request, body: ExploreBody, seen: Record<stri
   if (rollback && method !== 'GET') headers.Prefer = [headers.Prefer, 'tx=rollback'].filter(Boolean).join(',')
   const begun = performance.now()
   const { 'Content-Type': type, ...others } = headers
-  const answer = await send(method, `/rest${path}`, text, { headers: { ...others, ...seen }, signal, ...(type ? { type } : {}) })
+  const answer = await send(method, `/rest${path}`, text === '' ? undefined : text, { headers: { ...others, ...seen }, signal, ...(type ? { type } : {}) })
   const answered = await answer.text()
   return { status: answer.status, text: answered, range: answer.headers.get('Content-Range'), type: answer.headers.get('Content-Type') ?? '', milliseconds: performance.now() - begun, bytes: new Blob([answered]).size }
 }
@@ -39,7 +39,7 @@ export async function plan(request: Request, body: ExploreBody, seen: Record<str
   const { method, path, headers, body: text } = asSent(request, body)
   const { 'Content-Type': type, ...others } = headers
   const options = measured ? 'analyze|buffers|verbose' : 'verbose'
-  const answer = await send(method, `/rest${path}`, text, { headers: { ...others, ...seen, Accept: `application/vnd.pgrst.plan+json; for="${headers.Accept ?? 'application/json'}"; options=${options}` }, signal, ...(type ? { type } : {}) })
+  const answer = await send(method, `/rest${path}`, text === '' ? undefined : text, { headers: { ...others, ...seen, Accept: `application/vnd.pgrst.plan+json; for="${headers.Accept ?? 'application/json'}"; options=${options}` }, signal, ...(type ? { type } : {}) })
   return JSON.parse(await answer.text())
 }
 
