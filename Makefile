@@ -48,11 +48,11 @@ web: web/node_modules
 
 ## web-types: the bodies of /admin/api as TypeScript
 web-types:
-	go test ./web -run TestTheBodiesOfTheAPIAreInTypeScript -count=1 -update
+	go test ./web -run "TestTheBodiesOfTheAPIAreInTypeScript|TestTheLibrariesAreListedWithTheirLicences" -count=1 -update
 
 ## test-web: the dashboard's types, its size, and that web/dist is built from web/src
 test-web: web/node_modules
-	cd web && npm run check && node --test build
+	cd web && npm run check && npm test && node --test build
 
 ## test-browser: the dashboard in a real Chromium
 test-browser: build testdata/browser/node_modules chromium

@@ -20,7 +20,7 @@ type AccountSettings struct {
 	AutoConfirm   string   `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
 	DisableSignup bool     `flag:"disable-signup" default:"false" help:"refuse new accounts but for those that administrators make or invite"`
 	Anonymous     bool     `flag:"anonymous-sign-ins" default:"false" help:"let people in without any credential; an address makes a lasting account of theirs"`
-	Limits        string   `flag:"limits" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
+	Limits        string   `flag:"limits" start:"true" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
 
 	MessageSettings
 	PasswordSettings

@@ -9,13 +9,13 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
 	"basalt/api/admin"
+	"basalt/api/requests"
 	"basalt/auth"
 	"basalt/auth/password/worker"
 	"basalt/store"
@@ -62,9 +62,11 @@ type Server struct {
 	project  *Project
 	data     *admin.Data
 	settings *Settings
+	given    Settings // those without what is stored in the database
 	build    Build
 	log      zerolog.Logger
 	metrics  *metrics
+	requests *requests.Log
 	ids      *requestIDs
 	group    *errgroup.Group
 	closers  []func() // run in reverse order when everything has ended
@@ -77,7 +79,7 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 	}
 	log.Info().Str("version", build.Version).Str("commit", build.Commit).Msg("start")
 	warn(&s, log)
-	server := &Server{settings: &s, build: build, log: log, metrics: newMetrics(), ids: newRequestIDs()}
+	server := &Server{settings: &s, build: build, log: log, metrics: newMetrics(), requests: requests.New(), ids: newRequestIDs()}
 	defer func() {
 		if err != nil {
 			server.close()
@@ -100,6 +102,10 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 		return nil, err
 	}
 	if err := s.TakeOverDatabase(ctx, url, log); err != nil {
+		return nil, err
+	}
+	server.given = s
+	if err := s.takeStored(ctx, url, log); err != nil {
 		return nil, err
 	}
 	if server.project, err = open(ctx, &s, url, password, server.URL, log); err != nil {
@@ -129,6 +135,9 @@ func (s *Server) run(ctx context.Context, listener net.Listener, postgres *manag
 	group.Go(func() error { return s.project.Outbox.Run(ctx) })
 	group.Go(func() error { return s.project.Auth.RunAudit(ctx) })
 	group.Go(func() error { return s.reload(ctx, signals) })
+	if keep := s.settings.LogRequests; keep > 0 {
+		group.Go(func() error { return s.requests.Keep(ctx, s.project.DB.Pool(), keep, s.log) })
+	}
 	if postgres == nil {
 		return
 	}
@@ -281,29 +290,26 @@ func announce(out io.Writer, log zerolog.Logger, s *Settings, apiURL string, key
 func keysArguments(s *Settings) string {
 	var b strings.Builder
 	add := func(flag, value string) { b.WriteString(" --" + flag + " " + value) }
-	byFlag := func(flag, value string) bool { // and neither by a variable nor by the file of --postgrest-config
-		second := map[string]string{"database-url": "DATABASE_URL", "jwt-secret": "JWT_SECRET"}[flag]
-		return value != "" && value != os.Getenv(EnvName(flag)) && value != os.Getenv(second) && (s.Taken == nil || s.Taken.origins[flag] == "")
-	}
-	if byFlag("postgrest-config", s.PostgrestConfig) {
+	byFlag := func(flag string) bool { return s.given[flag] == fromFlag }
+	if byFlag("postgrest-config") {
 		add("postgrest-config", quoteArgument(s.PostgrestConfig))
 	}
-	if byFlag("jwt-secret", s.JWTSecret.Reveal()) {
+	if byFlag("jwt-secret") {
 		add("jwt-secret", "…")
 	}
 	if s.DatabaseURL == "" {
-		if byFlag("data", s.Data) && s.Data != Defaults().Data {
+		if byFlag("data") && s.Data != Defaults().Data {
 			add("data", quoteArgument(s.Data))
 		}
 		return b.String()
 	}
-	if byFlag("database-url", s.DatabaseURL) {
+	if byFlag("database-url") {
 		add("database-url", "…")
 	}
 	switch {
-	case byFlag("public-url", s.PublicURL):
+	case byFlag("public-url"):
 		add("public-url", quoteArgument(s.PublicURL))
-	case s.PublicURL == "" && s.Listen != Defaults().Listen && byFlag("listen", s.Listen) && (s.Taken == nil || slices.Contains(s.Taken.given, "listen")):
+	case s.PublicURL == "" && s.Listen != Defaults().Listen && byFlag("listen"):
 		add("listen", quoteArgument(s.Listen))
 	}
 	return b.String()

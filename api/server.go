@@ -143,43 +143,6 @@ func ipExtractor(trusted []string) echo.IPExtractor {
 	return echo.ExtractIPFromXFFHeader(options...)
 }
 
-// observe gives each request its identifier, bounds how long its answer may be stuck, measures and logs it.
-func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		start := time.Now()
-		response := c.Response()
-		id := s.ids.of(c.Request().Header.Get("X-Request-Id"))
-		response.Header().Set("X-Request-Id", id)
-		s.trace(c.Request(), response.Header())
-		if len(c.Request().TransferEncoding) > 0 {
-			// net/http drops a Content-Length that stood beside it. Where the two disagree a proxy in front of us may
-			// have read another end of the body: what it takes for the next request must not be served (RFC 9112 §6.1).
-			response.Header().Set("Connection", "close")
-		}
-		response.Writer = &patientWriter{ResponseWriter: response.Writer, patience: s.settings.WriteTimeout}
-		broken := true
-		defer func() {
-			took := time.Since(start)
-			status := response.Status
-			if broken {
-				status = statusBroken
-			}
-			s.metrics.observe(c, status, took)
-			s.log.Info().Str("request_id", id).Str("method", c.Request().Method).Str("path", c.Request().URL.Path).
-				Int("status", status).Int64("bytes", response.Size).Float64("duration_ms", float64(took.Microseconds())/1000).
-				Str("ip", c.RealIP()).Msg("request")
-		}()
-		if err := next(c); err != nil {
-			c.Error(err)
-		}
-		broken = false
-		return nil
-	}
-}
-
-// statusBroken stands in log and metrics for an answer that was broken off after it had begun.
-const statusBroken = 499
-
 // recover turns a panic into a 500 and a log entry; the process lives on.
 func (s *Server) recover(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) (err error) {
@@ -263,30 +226,3 @@ func keyless(path string) bool {
 	}
 	return false
 }
-
-// patientPiece is how much of an answer a client must take within its patience: so little that slow networks do.
-const patientPiece = 64 << 10
-
-// patientWriter cuts a client that does not take its answer: each piece of it moves the deadline.
-type patientWriter struct {
-	http.ResponseWriter
-	patience time.Duration
-}
-
-func (w *patientWriter) Write(p []byte) (int, error) {
-	written := 0
-	for {
-		if w.patience > 0 {
-			// Not every writer has deadlines (tests); then there is none.
-			_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.patience))
-		}
-		n, err := w.ResponseWriter.Write(p[:min(len(p), patientPiece)])
-		written, p = written+n, p[n:]
-		if err != nil || len(p) == 0 {
-			return written, err
-		}
-	}
-}
-
-// Unwrap gives http.ResponseController the writer below.
-func (w *patientWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

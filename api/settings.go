@@ -24,11 +24,11 @@ import (
 // Settings are all settings of `basalt serve`. Each field is a flag of the name in its tag and an environment
 // variable BASALT_<FLAG>; the flag wins. The tag env names a second variable that is read when neither is given.
 type Settings struct {
-	Listen string `flag:"listen" default:"127.0.0.1:8090" help:"address of the HTTP server; port 0 picks a free one and prints it"`
-	Data   string `flag:"data" default:"./basalt_data" help:"folder of the managed PostgreSQL and of generated secrets"`
+	Listen string `flag:"listen" start:"true" default:"127.0.0.1:8090" help:"address of the HTTP server; port 0 picks a free one and prints it"`
+	Data   string `flag:"data" start:"true" default:"./basalt_data" help:"folder of the managed PostgreSQL and of generated secrets"`
 
-	DatabaseURL      string        `flag:"database-url" env:"DATABASE_URL" help:"PostgreSQL to use, as a postgres:// URL or a key=value string; empty: Basalt starts its own in --data"`
-	PostgresPort     int           `flag:"postgres-port" default:"0" help:"loopback TCP port of the managed PostgreSQL; 0: its Unix socket only"`
+	DatabaseURL      string        `flag:"database-url" start:"true" env:"DATABASE_URL" help:"PostgreSQL to use, as a postgres:// URL or a key=value string; empty: Basalt starts its own in --data"`
+	PostgresPort     int           `flag:"postgres-port" start:"true" default:"0" help:"loopback TCP port of the managed PostgreSQL; 0: its Unix socket only"`
 	PoolSize         int           `flag:"pool-size" default:"0" help:"most connections to PostgreSQL for requests; 0: 4 per CPU, at least 8"`
 	PoolWait         int           `flag:"pool-wait" default:"2000" help:"most requests that wait for a connection; one more is answered 504"`
 	PoolTimeout      time.Duration `flag:"pool-timeout" default:"10s" help:"longest wait for a connection before the answer is 504"`
@@ -56,9 +56,9 @@ type Settings struct {
 
 	JWTSecret    auth.Secret `flag:"jwt-secret" env:"JWT_SECRET" help:"HS256 secret, 32 bytes or more; empty: generated once and kept in the database"`
 	JWTKeys      auth.Secret `flag:"jwt-keys" help:"JSON Web Key or set of them whose tokens the REST API believes too; @FILE reads it from a file"`
-	JWTRoleClaim string      `flag:"jwt-role-claim" default:"$.role" help:"where the role stands in a token (RFC 9535 member path, at its end also [?(@ == \"text\")])"`
+	JWTRoleClaim string      `flag:"jwt-role-claim" start:"true" default:"$.role" help:"where the role stands in a token (RFC 9535 member path, at its end also [?(@ == \"text\")])"`
 	JWTAudience  string      `flag:"jwt-audience" help:"audience demanded of tokens; empty: any"`
-	PublicURL    string      `flag:"public-url" help:"URL that clients reach this server by, for the issuer of tokens; empty: http://<listen>"`
+	PublicURL    string      `flag:"public-url" start:"true" help:"URL that clients reach this server by, for the issuer of tokens; empty: http://<listen>"`
 
 	AccountSettings
 	OAuthSettings
@@ -66,25 +66,30 @@ type Settings struct {
 	BodyLimit       Bytes         `flag:"body-limit" default:"50MiB" help:"largest request body"`
 	BodyMemory      Bytes         `flag:"body-memory" default:"512MiB" help:"most memory for request bodies being read at once; beyond it requests are answered 503"`
 	AnswerMemory    Bytes         `flag:"answer-memory" default:"64MiB" help:"largest answer of a write or a function, which is held back until its transaction has committed"`
-	MaxConnections  int           `flag:"max-connections" default:"10000" help:"most open client connections; further ones wait to be accepted"`
+	MaxConnections  int           `flag:"max-connections" start:"true" default:"10000" help:"most open client connections; further ones wait to be accepted"`
 	ReadTimeout     time.Duration `flag:"read-timeout" default:"60s" help:"longest time to read a whole request"`
 	WriteTimeout    time.Duration `flag:"write-timeout" default:"30s" help:"longest time that a client may take to accept the next part of an answer"`
 	IdleTimeout     time.Duration `flag:"idle-timeout" default:"120s" help:"how long an idle keep-alive connection is kept"`
 	ShutdownTimeout time.Duration `flag:"shutdown-timeout" default:"30s" help:"how long requests under way may take to end after SIGTERM"`
-	PostgrestConfig string        `flag:"postgrest-config" help:"configuration file of PostgREST whose settings are taken over at the start, but for those given here"`
+	PostgrestConfig string        `flag:"postgrest-config" start:"true" help:"configuration file of PostgREST whose settings are taken over at the start, but for those given here"`
 	ServerTiming    bool          `flag:"server-timing" default:"false" help:"tell in Server-Timing what parts of a REST request took how long"`
 	TraceHeader     string        `flag:"trace-header" help:"header of requests that answers echo, such as X-Trace-Id"`
 	CORSOrigins     []string      `flag:"cors-origins" help:"origins whose scripts may call the API, comma-separated, such as https://app.example.com; empty: all"`
-	TrustedProxies  []string      `flag:"trusted-proxies" help:"networks whose X-Forwarded-For is believed, comma-separated CIDRs"`
+	TrustedProxies  []string      `flag:"trusted-proxies" start:"true" help:"networks whose X-Forwarded-For is believed, comma-separated CIDRs"`
 
-	MigrationsDir string `flag:"migrations-dir" help:"folder that the dashboard may save changes of the structure to, as migrations; empty: it may not"`
+	MigrationsDir string `flag:"migrations-dir" start:"true" help:"folder that the dashboard may save changes of the structure to, as migrations; empty: it may not"`
 
-	LogFormat string `flag:"log-format" default:"auto" help:"console, json, or auto (console on a terminal)"`
-	LogLevel  string `flag:"log-level" default:"info" help:"debug, info, warn or error"`
+	LogFormat string `flag:"log-format" start:"true" default:"auto" help:"console, json, or auto (console on a terminal)"`
+	LogLevel  string `flag:"log-level" start:"true" default:"info" help:"debug, info, warn or error"`
+
+	LogRequests time.Duration `flag:"log-requests" default:"0s" help:"how long requests are kept in the table basalt.requests, for the dashboard; 0: only the last 8192, in memory"`
 
 	// Taken is what TakeOver found beside settings, nil without --postgrest-config.
 	Taken *TakenOver
 
+	// given are the settings that the operator gave, with how; stored those that count as an owner has stored them.
+	given  map[string]source
+	stored []string
 	// processors is how many there are, as Check has found them: Serve runs more threads than that.
 	processors int
 	// hashes is where passwords are hashed; nil is in this process.
@@ -168,6 +173,9 @@ func (s *Settings) Check() error {
 		if err := choice.check(); err != nil {
 			return err
 		}
+	}
+	if s.LogRequests != 0 && s.LogRequests < time.Minute {
+		return &SettingError{"log-requests", fmt.Sprintf("%s is less than a minute", s.LogRequests)}
 	}
 	if s.BodyMemory < s.BodyLimit {
 		return &SettingError{"body-memory", fmt.Sprintf("%s is less than one body of --body-limit (%s)", s.BodyMemory, s.BodyLimit)}

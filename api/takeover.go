@@ -21,7 +21,6 @@ type TakenOver struct {
 
 	inDatabase bool // pgrst.* settings of the database count
 	preConfig  string
-	given      []string          // flags that the operator gave himself
 	origins    map[string]string // where the value of a flag comes from
 }
 
@@ -37,6 +36,7 @@ type taking struct {
 // TakeOver reads --postgrest-config, when it is given, into the settings whose flags and variables are not. Flags are
 // those that Bind has declared, parsed.
 func (s *Settings) TakeOver(flags *pflag.FlagSet) error {
+	s.given = given(flags)
 	if s.PostgrestConfig == "" {
 		return nil
 	}
@@ -50,13 +50,6 @@ func (s *Settings) TakeOver(flags *pflag.FlagSet) error {
 	}
 	t := taking{settings: s, values: map[string]string{}, places: map[string]string{}}
 	t.taken = &TakenOver{inDatabase: true, origins: map[string]string{}}
-	for _, field := range settingFields() {
-		name := field.Tag.Get("flag") // commands other than serve declare a few of them
-		variable, _ := variableOf(field.Tag)
-		if flag := flags.Lookup(name); flag != nil && flag.Changed || name != "" && variable != "" {
-			t.taken.given = append(t.taken.given, name)
-		}
-	}
 	for _, a := range list {
 		place := fmt.Sprintf("line %d: %s", a.Line, a.Key)
 		if err := t.read(a.Key, a.Value, place); err != nil {
@@ -164,7 +157,7 @@ func (t *taking) apply(defaults bool) error {
 	if name := t.values["db-pre-config"]; name != "" {
 		t.taken.preConfig = name
 	}
-	if t.app != nil && !slices.Contains(t.taken.given, "app-settings") {
+	if _, given := t.settings.given["app-settings"]; t.app != nil && !given {
 		t.settings.AppSettings = t.app.secret()
 		t.taken.origins["app-settings"] = t.places["app-settings"]
 	}
@@ -189,7 +182,7 @@ func (t *taking) rootFunction() error {
 
 // set gives a flag its value unless the operator did.
 func (t *taking) set(flag, value, place string) error {
-	if slices.Contains(t.taken.given, flag) {
+	if _, given := t.settings.given[flag]; given {
 		return nil
 	}
 	if place != "" {

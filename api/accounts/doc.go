@@ -110,7 +110,7 @@
 // Links and codes:
 //
 //   - Codes are good for ten minutes, links for an hour, each by a setting of its own.
-//   - Answers for an address leave at the same time whether or not it has an account, and do the same work.
+//   - Answers for an address do the same work whether or not it has an account, and leave at a time that chance spreads.
 //   - On an account that was never confirmed a sign-in or recovery by mail, an invitation, and a sign-up with another
 //     password drop what it was made with: its password, and identities whose server does not vouch for the address.
 //   - A new password and the first second factor give up changes of address that wait, and codes and linkings that

@@ -120,7 +120,7 @@ func translate(err error) *problem {
 	var refusal *auth.Error
 	if errors.As(err, &refusal) {
 		return &problem{
-			status: status(refusal), code: refusal.Code, message: refusal.Message,
+			status: Status(refusal), code: refusal.Code, message: refusal.Message,
 			reasons: refusal.Reasons, retryAfter: refusal.RetryAfter, cause: refusal.Cause,
 		}
 	}
@@ -215,8 +215,8 @@ var statuses = map[auth.Code]int{
 	auth.CodeUnexpectedFailure:                 http.StatusInternalServerError,
 }
 
-// status is what an error says of itself, else what its code does.
-func status(e *auth.Error) int {
+// Status is the HTTP status of a refusal: what it says of itself, else what its code does.
+func Status(e *auth.Error) int {
 	switch {
 	case e.Status != 0:
 		return e.Status

@@ -9,8 +9,11 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/rs/zerolog"
 
+	"basalt/auth"
 	"basalt/auth/administrator"
+	"basalt/auth/mail"
 	"basalt/auth/outbox"
+	"basalt/auth/seal"
 	"basalt/query/catalog"
 	"basalt/query/typescript"
 )
@@ -33,10 +36,21 @@ type Options struct {
 	Version string
 	// Catalog gives the current catalog, nil while none was loaded yet.
 	Catalog func() *catalog.Catalog
+	// Accounts holds the rules of the app's users.
+	Accounts *auth.Service
+	// Letter writes a mail as its reader gets it.
+	Letter func(auth.Mail) (mail.Letter, error)
 	// Outbox keeps the messages to people.
 	Outbox *outbox.Outbox
 	// Data are the resources over the database.
 	Data *Data
+	// Running is the server that runs.
+	Running Running
+	// Vault seals the keys that tokens are signed with.
+	Vault *seal.Vault
+	// Settings describes the settings, with those that are stored. Its error is a *SettingError when they do not go
+	// with those that the server was given.
+	Settings func(stored map[string]string) ([]SettingBody, error)
 	// Log takes failures of the server's own.
 	Log zerolog.Logger
 
@@ -60,14 +74,26 @@ func Register(g *echo.Group, o Options) []Route {
 	o.totps(g)
 	o.passkeys(g)
 	o.administrators(g)
+	o.serverSettings(g)
+	o.signingKeys(g)
 	o.open(g, "POST", "/join", o.join)
 	o.brief(g, "GET", "/audit", owner, o.listAudit)
 
+	o.brief(g, "GET", "/overview", viewer, o.overview)
+	o.brief(g, "GET", "/traffic", viewer, o.traffic)
+	o.brief(g, "GET", "/keys", viewer, o.keys)
+	o.brief(g, "POST", "/keys/service", owner, elevated(o.serviceKey))
+	o.brief(g, "GET", "/logs", viewer, o.listRequests)
+	o.route(g, "GET", "/logs/live", viewer, o.followRequests)
+
+	o.brief(g, "GET", "/about", viewer, o.about)
 	o.brief(g, "GET", "/types.ts", viewer, o.types)
 	o.brief(g, "GET", "/openapi.json", viewer, o.openAPI)
 	o.brief(g, "GET", "/outbox", editor, o.listOutbox) // its links let their reader in as a user
 	o.brief(g, "DELETE", "/outbox", editor, o.clearOutbox)
 	o.brief(g, "DELETE", "/outbox/:id", editor, o.removeMessage)
+	o.users(g)
+	o.outbox(g)
 	g.RouteNotFound("/*", o.guard(viewer, nil, func(c echo.Context) error {
 		return refuse(http.StatusNotFound, "not_found", "There is no such route")
 	}))

@@ -80,6 +80,14 @@ func (d *Data) routes() []dataRoute {
 		{"DELETE", "/queries/:id", viewer, d.forgetQuery, nil},
 		{"POST", "/ddl", editor, d.changeStructure, nil},
 		{"GET", "/ddl/impact", viewer, d.impact, nil},
+		{"GET", "/auth-events", viewer, d.listAuthEvents, nil},
+		{"GET", "/performance/statements", viewer, d.statements, nil},
+		{"GET", "/performance/indexes", viewer, d.indexes, nil},
+		{"POST", "/performance/hypothetical", viewer, d.hypothetical, nil},
+		{"GET", "/performance/tables", viewer, d.tables, nil},
+		{"GET", "/performance/activity", viewer, d.activity, nil},
+		{"POST", "/performance/activity/:pid/cancel", editor, d.cancelBackend, nil},
+		{"POST", "/performance/activity/:pid/terminate", editor, d.terminateBackend, nil},
 	}
 	for _, path := range []string{"/rest", "/rest/*"} {
 		for method, least := range restMethods() {

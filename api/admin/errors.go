@@ -13,8 +13,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/labstack/echo/v4"
 
+	face "basalt/api/accounts"
 	"basalt/api/body"
 	"basalt/api/rest"
+	"basalt/auth"
 	"basalt/auth/administrator"
 )
 
@@ -77,6 +79,7 @@ func (o *Options) fail(c echo.Context, err error) error {
 func translate(err error) *problem {
 	var own *problem
 	var refusal *administrator.Error
+	var accounts *auth.Error
 	var router *echo.HTTPError
 	var busy *body.BusyError
 	var database *pgconn.PgError
@@ -88,6 +91,13 @@ func translate(err error) *problem {
 	case errors.As(err, &refusal):
 		p := refuse(statusOf(refusal.Code), string(refusal.Code), refusal.Message)
 		p.hint, p.retryAfter, p.cause = refusal.Hint, refusal.RetryAfter, refusal.Cause
+		return p
+	case errors.As(err, &accounts):
+		p := refuse(face.Status(accounts), string(accounts.Code), accounts.Message)
+		p.retryAfter, p.cause = accounts.RetryAfter, accounts.Cause
+		if face.DatabaseAway(accounts.Cause) {
+			p.status, p.code, p.message, p.retryAfter = http.StatusServiceUnavailable, "database_unavailable", "The database is not available", time.Second
+		}
 		return p
 	case errors.As(err, &router):
 		message, _ := router.Message.(string)

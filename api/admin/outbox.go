@@ -11,14 +11,15 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"basalt/auth/administrator"
+	"basalt/auth/mail"
 	"basalt/auth/outbox"
 )
 
 // listedByDefault is how many messages are listed when no number is asked for.
 const listedByDefault = 100
 
-// messageBody is a message as an administrator reads it. What is secret about it is shown: it is here to be used.
-type messageBody struct {
+// MessageBody is a message as an administrator reads it. What is secret about it is shown: it is here to be used.
+type MessageBody struct {
 	ID         uuid.UUID      `json:"id"`
 	Channel    outbox.Channel `json:"channel"`
 	Kind       string         `json:"kind"`
@@ -41,8 +42,8 @@ type messageBody struct {
 	Unreadable bool           `json:"unreadable,omitempty"`
 }
 
-func bodyOf(e *outbox.Entry) messageBody {
-	body := messageBody{
+func bodyOf(e *outbox.Entry) MessageBody {
+	body := MessageBody{
 		ID: e.ID, Channel: e.Channel, Kind: e.Kind, State: e.State,
 		CreatedAt: e.CreatedAt.UTC(), ExpiresAt: e.ExpiresAt.UTC(), Attempts: e.Attempts, Failure: e.Failure, Unreadable: e.Unreadable,
 	}
@@ -64,6 +65,24 @@ func bodyOf(e *outbox.Entry) messageBody {
 	return body
 }
 
+// outbox puts the routes of the outbox on the group. Its links let their reader in as a user: viewers get none of it.
+func (o *Options) outbox(g *echo.Group) {
+	o.brief(g, "GET", "/outbox", editor, o.listOutbox)
+	o.brief(g, "DELETE", "/outbox", editor, o.clearOutbox)
+	o.brief(g, "GET", "/outbox/:id", editor, o.readMessage)
+	o.brief(g, "GET", "/outbox/:id/html", editor, o.drawMessage)
+	o.brief(g, "POST", "/outbox/:id/retry", editor, o.retryMessage)
+	o.brief(g, "DELETE", "/outbox/:id", editor, o.removeMessage)
+}
+
+// OutboxList is the answer of GET /outbox.
+type OutboxList struct {
+	Messages []MessageBody `json:"messages"`
+	// Mails and Texts tell whether there is a way to send them.
+	Mails bool `json:"mails"`
+	Texts bool `json:"texts"`
+}
+
 // listOutbox answers GET /outbox?limit=: mails and text messages that wait, or that could not be sent, newest first.
 func (o *Options) listOutbox(c echo.Context) error {
 	most := listedByDefault
@@ -77,17 +96,104 @@ func (o *Options) listOutbox(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	bodies := make([]messageBody, len(entries))
+	list := OutboxList{Messages: make([]MessageBody, len(entries))}
+	list.Mails, list.Texts = o.Outbox.Ways()
 	for i := range entries {
-		bodies[i] = bodyOf(&entries[i])
+		list.Messages[i] = bodyOf(&entries[i])
 	}
 	c.Response().Header().Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
 	c.Response().WriteHeader(http.StatusOK)
 	encoder := json.NewEncoder(c.Response())
 	encoder.SetEscapeHTML(false) // links are to be copied as they stand
-	return encoder.Encode(struct {
-		Messages []messageBody `json:"messages"`
-	}{bodies})
+	return encoder.Encode(list)
+}
+
+// MessageLetter is the answer of GET /outbox/{id}: a message as its reader gets it.
+type MessageLetter struct {
+	Message MessageBody `json:"message"`
+	Subject string      `json:"subject"`
+	Text    string      `json:"text"`
+	// HTML tells that there is one, at /outbox/{id}/html.
+	HTML bool `json:"html"`
+}
+
+// letter finds a message and writes what its reader gets.
+func (o *Options) letter(c echo.Context) (*outbox.Entry, mail.Letter, error) {
+	id, err := idOf(c, "a message")
+	if err != nil {
+		return nil, mail.Letter{}, err
+	}
+	e, err := o.Outbox.Find(c.Request().Context(), id)
+	switch {
+	case err != nil:
+		return nil, mail.Letter{}, err
+	case e == nil:
+		return nil, mail.Letter{}, noMessage()
+	case e.Unreadable || e.Channel != outbox.Email:
+		return e, mail.Letter{}, nil
+	}
+	letter, err := o.Letter(e.Mail)
+	if err != nil {
+		p := refuse(http.StatusUnprocessableEntity, "template_failed", "The template of this mail does not work")
+		p.details, p.cause = err.Error(), err
+		return nil, mail.Letter{}, p
+	}
+	return e, letter, nil
+}
+
+func noMessage() *problem {
+	p := refuse(http.StatusNotFound, "message_not_found", "There is no such message")
+	p.hint = "It was sent, removed, or has become too old meanwhile."
+	return p
+}
+
+// readMessage answers GET /outbox/{id}.
+func (o *Options) readMessage(c echo.Context) error {
+	e, letter, err := o.letter(c)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, MessageLetter{Message: bodyOf(e), Subject: letter.Subject, Text: letter.Text, HTML: letter.HTML != ""})
+}
+
+// policyOfMails lets a mail look as it does at its reader's, and do nothing: it has an origin of its own and asks nobody.
+const policyOfMails = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'self'; sandbox"
+
+// drawMessage answers GET /outbox/{id}/html with the mail itself, for a frame.
+func (o *Options) drawMessage(c echo.Context) error {
+	_, letter, err := o.letter(c)
+	if err != nil {
+		return err
+	}
+	if letter.HTML == "" {
+		return noMessage()
+	}
+	header := c.Response().Header()
+	header.Set("Content-Security-Policy", policyOfMails)
+	header.Set("Referrer-Policy", "no-referrer")
+	return c.HTML(http.StatusOK, letter.HTML)
+}
+
+// retryMessage answers POST /outbox/{id}/retry of a message that was kept or given up.
+func (o *Options) retryMessage(c echo.Context) error {
+	id, err := idOf(c, "a message")
+	if err != nil {
+		return err
+	}
+	queued, err := o.Outbox.Retry(c.Request().Context(), id)
+	switch {
+	case err != nil:
+		return err
+	case !queued:
+		p := refuse(http.StatusConflict, "not_retried", "This message cannot be sent again")
+		p.hint = "It may be on its way already, have expired, or there is no way to send it: set --smtp-url."
+		return p
+	}
+	if err := o.audit(c, o.DB, administrator.Change{Action: "outbox.retry", Target: id.String()}); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
 }
 
 // clearOutbox answers DELETE /outbox: all messages go that are not to be sent any more.

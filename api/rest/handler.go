@@ -93,6 +93,9 @@ func New(db *store.DB, catalogs *store.CatalogWatcher, identify func(*http.Reque
 	return h
 }
 
+// A RoleNoter is a context that wants to know the role of its request.
+type RoleNoter interface{ NoteRole(string) }
+
 // Serve answers one request.
 func (h *Handler) Serve(c echo.Context) error {
 	r := c.Request()
@@ -102,6 +105,9 @@ func (h *Handler) Serve(c echo.Context) error {
 		return h.refuse(c, err, true)
 	}
 	times.lap(lapToken)
+	if noter, ok := c.(RoleNoter); ok {
+		noter.NoteRole(principal.Role)
+	}
 	path, err := decodePath(strings.TrimPrefix(r.URL.EscapedPath(), h.options.Prefix))
 	if err == nil {
 		err = h.serve(c, path, principal)

@@ -52,13 +52,18 @@ where state <> 'queued'`
 
 // List gives the newest messages, with what is secret about them: whoever reads it can be any of their readers.
 func (o *Outbox) List(ctx context.Context, most int) ([]Entry, error) {
+	return o.read(ctx, listMessages, min(most, MostListed))
+}
+
+// read opens the messages that a statement finds.
+func (o *Outbox) read(ctx context.Context, sql string, args ...any) ([]Entry, error) {
 	keys, err := o.options.Keys()
 	if err != nil {
 		return nil, fmt.Errorf("list the outbox: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, databasePatience)
 	defer cancel()
-	rows, err := o.pool.Query(ctx, listMessages, min(most, MostListed))
+	rows, err := o.pool.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list the outbox: %w", err)
 	}

@@ -1,12 +1,54 @@
 // The screens as they are looked at: for the pictures of `make screenshots` and for axe. A screen is added by a line.
 // `seed` fills the database once; `prepare` brings an opened page into the state that is to be seen.
+const sql = async (page, text, keys = 'Control+Enter') => {
+  await page.getByRole('textbox', { name: 'SQL' }).click()
+  await page.keyboard.insertText(text)
+  await page.keyboard.press('Escape')
+  await page.keyboard.press(keys)
+}
+const planets = (world) => world.sql(`
+  create table if not exists public.planets (id bigint primary key generated always as identity, name text not null, mass numeric, seen timestamptz default now());
+  create table if not exists public.moons (id bigint primary key, planet_id bigint references public.planets, label text);
+  insert into public.planets (name, mass) select 'planet ' || n, n * 1.10 from generate_series(1, 3000) n;
+  insert into public.moons select n, n % 3000 + 1, 'moon ' || n from generate_series(1, 20000) n on conflict do nothing;
+  analyze`)
+import { seed as operation } from './operation.seed.mjs'
+
 export const screens = [
+  { name: 'logs-empty', path: '/logs?text=nothing-has-this' },
+  { name: 'home', path: '/', seed: operation, prepare: async (page) => { await page.locator('.u-over').nth(1).waitFor() } },
+  { name: 'logs', path: '/logs' },
+  { name: 'logs-detail', path: '/logs?status=errors', prepare: async (page) => { await page.getByRole('region', { name: 'Requests', exact: true }).getByRole('link').first().click(); await page.getByRole('dialog', { name: 'Request' }).waitFor() } },
+  { name: 'logs-accounts', path: '/logs?tab=accounts' },
+  { name: 'logs-audit', path: '/logs?tab=audit' },
+  { name: 'performance', path: '/performance' },
+  { name: 'performance-indexes', path: '/performance?tab=indexes' },
+  { name: 'performance-tables', path: '/performance?tab=tables' },
+  { name: 'performance-activity', path: '/performance?tab=activity' },
   { name: 'sign-in', path: '/sign-in', signedIn: false },
   { name: 'join', path: '/join#token=none', signedIn: false },
   { name: 'account', path: '/account' },
   { name: 'administrators', path: '/administrators' },
+  { name: 'users', path: '/users', seed: seedUsers },
+  { name: 'outbox', path: '/outbox' },
+  { name: 'sql-empty', path: '/sql' },
+  { name: 'sql', path: '/sql', seed: planets, prepare: async (page) => { await sql(page, "-- The heaviest planets with their moons\nselect p.id, p.name, p.mass, count(m.id) as moons, p.seen\nfrom planets p\nleft join moons m on m.planet_id = p.id\ngroup by p.id\norder by p.mass desc;\n\ndo $$ begin raise notice 'counted'; end $$;\n\nselect name, length(name) from planets where id < 50;", 'Control+Shift+Enter'); await page.getByRole('columnheader').nth(1).waitFor() } },
+  { name: 'sql-mistake', path: '/sql', prepare: async (page) => { await sql(page, 'select nam, mass\nfrom planets\nwhere mass > 10;'); await page.getByRole('alert').waitFor() } },
+  { name: 'sql-plan', path: '/sql', prepare: async (page) => { await page.getByRole('textbox', { name: 'SQL' }).click(); await page.keyboard.insertText("select p.name, count(*), (select max(id) from moons)\nfrom planets p\njoin moons m on m.planet_id = p.id and m.id % 2 = 0\ngroup by p.name\norder by 2 desc\nlimit 10;"); await page.keyboard.press('Escape'); await page.getByRole('button', { name: 'Explain' }).click(); await page.getByRole('menuitem', { name: /measure/ }).click(); await page.getByText('Execution').waitFor() } },
+  { name: 'sql-history', path: '/sql?library=history', prepare: async (page) => { await page.getByRole('dialog').getByRole('button', { name: /planets/ }).first().waitFor() } },
+  { name: 'settings', path: '/settings/accounts-and-sessions' },
+  { name: 'signing-keys', path: '/settings/signing-keys' },
+  { name: 'about', path: '/settings/about' },
   { name: 'not-found', path: '/nowhere' },
   { name: 'palette', path: '/account', prepare: async (page) => { await page.keyboard.press('Control+k'); await page.getByRole('combobox').waitFor() } },
   { name: 'view-as', path: '/account', prepare: async (page) => { await page.getByRole('button', { name: /seen as/ }).click(); await page.getByText('See data as').waitFor() } },
   { name: 'keys', path: '/account', prepare: async (page) => { await page.keyboard.press('Shift+?'); await page.getByRole('dialog', { name: 'Keys' }).waitFor() } },
 ]
+
+function seedUsers(world) {
+  return world.sql(`
+insert into auth.users (id, aud, role, email, created_at, last_sign_in_at, email_confirmed_at, banned_until)
+select gen_random_uuid(), 'authenticated', 'authenticated', 'user' || n || '@example.com', now() - n * interval '1 hour', now() - n * interval '1 minute',
+  case when n % 3 > 0 then now() end, case when n % 7 = 0 then now() + interval '1 day' end
+from generate_series(1, 40) as n`)
+}

@@ -45,3 +45,11 @@ test('the first load is at most 110 KiB of code and 20 KiB of style', () => {
   assert.ok(size('.css') <= 20 * 1024, `${size('.css')} bytes of CSS`)
   assert.ok(size('.js') > 20 * 1024, 'the entry was not found')
 })
+
+test('the editor of SQL is at most 160 KiB', () => {
+  const files = contents(fresh)
+  const editors = Object.keys(files).filter((name) => /^assets\/editor-[\w-]+\.js$/.test(name))
+  assert.equal(editors.length, 1)
+  const size = gzipSync(Buffer.from(files[editors[0]], 'base64'), { level: 9 }).length
+  assert.ok(size <= 160 * 1024, `${size} bytes`)
+})

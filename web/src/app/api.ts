@@ -149,8 +149,8 @@ export const api = {
       const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
       for (;;) {
         const { done, value } = await reader.read()
-        rest += value ?? ''
-        const lines = rest.split('\n')
+        const lines = (value ?? '').split('\n')
+        lines[0] = rest + lines[0]! // only what is new is looked through: a line may be megabytes
         rest = lines.pop()!
         for (const line of lines) if (line !== '') yield JSON.parse(line) as T
         if (done) break

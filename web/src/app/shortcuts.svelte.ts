@@ -55,7 +55,7 @@ let forget: ReturnType<typeof setTimeout> | undefined
 export function listen(): void {
   addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing) return
-    const inText = typing(event.target)
+    const inText = typing(event.composedPath()[0] ?? null) // also in a shadow root
     const modal = document.querySelector('dialog:modal') !== null
     const key = pressed(event)
     const chain = begun ? begun + ' ' + key : key

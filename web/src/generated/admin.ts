@@ -1,5 +1,19 @@
 // The bodies of /admin/api, written from api/admin by `make web-types`.
 
+export interface AboutBody {
+  version: string
+  go: string
+  postgresql: string
+  licence: string
+  libraries: LibraryBody[]
+}
+
+export interface ActivityBody {
+  sessions: SessionBody[]
+  idle: number
+  locks: LockBody[]
+}
+
 export interface AdministratorBody {
   id: string
   email: string
@@ -31,6 +45,32 @@ export interface AuditEntry {
 export interface AuditPage {
   entries: AuditEntry[]
   next: number | null
+}
+
+export interface AuthEvent {
+  id: string
+  at: string
+  action: string
+  kind: string
+  actor_id: string
+  actor: string
+  ip: string
+  payload: unknown
+}
+
+export interface AuthEventsBody {
+  events: AuthEvent[]
+  next: string | null
+}
+
+export interface BareForeignKey {
+  schema: string
+  table: string
+  name: string
+  columns: string[]
+  ref_table: string
+  table_rows: number
+  sql: string
 }
 
 export interface CatalogBody {
@@ -103,15 +143,40 @@ export interface DDLDoneBody {
   migration: string
 }
 
+export interface DatabaseBody {
+  name: string
+  version: string
+  started_at: string
+  bytes: number
+  connections: number
+  max_connections: number
+  cache_hit_rate: number | null
+}
+
 export interface DependentBody {
   kind: string
   schema: string
   name: string
 }
 
+export interface DuplicateIndex {
+  schema: string
+  table: string
+  name: string
+  bytes: number
+  definition: string
+  covered_by: string
+  same: boolean
+  sql: string
+}
+
 export interface ElevateRequest {
   password?: string
   code?: string
+}
+
+export interface EndSessionBody {
+  started: string
 }
 
 export interface EndedSessions {
@@ -249,6 +314,15 @@ export interface FunctionBody {
   comment: string
 }
 
+export interface GainBody {
+  before: number
+  after: number
+  bytes: number
+  used: boolean
+  query: string
+  sql: string
+}
+
 export interface HolderBody {
   pid: number
   mode: string
@@ -257,6 +331,12 @@ export interface HolderBody {
   state: string
   application_name: string
   query: string
+}
+
+export interface HypotheticalBody {
+  schema: string
+  table: string
+  columns: string[]
 }
 
 export interface ImpactBody {
@@ -292,6 +372,23 @@ export interface IndexBody {
   scans: number
 }
 
+export interface IndexesBody {
+  since: string | null
+  hypothetical: boolean
+  unused: UnusedIndex[]
+  duplicate: DuplicateIndex[]
+  foreign_keys: BareForeignKey[]
+  scanned: ScannedTable[]
+  invalid: InvalidIndexBody[]
+}
+
+export interface InvalidIndexBody {
+  schema: string
+  table: string
+  name: string
+  sql: string
+}
+
 export interface Invitation {
   administrator: AdministratorBody
   link: string
@@ -313,12 +410,83 @@ export interface JoinRequest {
   password: string
 }
 
+export interface KeysBody {
+  api_url: string
+  anon_key: string
+}
+
+export interface LibraryBody {
+  name: string
+  version: string
+  licence: string
+}
+
+export interface LockBody {
+  relation: string
+  mode: string
+  held: number
+  waiting: number
+}
+
+export interface LogBarBody {
+  at: number
+  seconds: number
+  good: number
+  refused: number
+  failed: number
+}
+
 export interface Me {
   id: string
   email: string
   role: string
   totp: boolean
   passkeys: number
+}
+
+export interface MessageBody {
+  id: string
+  channel: string
+  kind: string
+  state: string
+  user_id: string | null
+  to: string
+  new_email?: string
+  link?: string
+  token?: string
+  token_hash?: string
+  link_new?: string
+  token_new?: string
+  token_hash_new?: string
+  redirect_to?: string
+  created_at: string
+  expires_at: string
+  due_at?: string
+  attempts: number
+  failure?: string
+  unreadable?: boolean
+}
+
+export interface MessageLetter {
+  message: MessageBody
+  subject: string
+  text: string
+  html: boolean
+}
+
+export interface OutboxList {
+  messages: MessageBody[]
+  mails: boolean
+  texts: boolean
+export interface OverviewBody {
+  parts: Part[]
+  pool: PoolBody
+  database: DatabaseBody | null
+  database_error: string
+  slowest: StatementBody[]
+  statements: string
+  errors: RequestEntry[]
+  steps: StepBody[]
 }
 
 export interface OwnSession {
@@ -334,6 +502,12 @@ export interface OwnSession {
 
 export interface OwnSessions {
   sessions: OwnSession[]
+}
+
+export interface Part {
+  name: string
+  ok: boolean
+  reason: string
 }
 
 export interface PasskeyBody {
@@ -392,6 +566,14 @@ export interface PolicyBody {
   check: string | null
 }
 
+export interface PoolBody {
+  max: number
+  open: number
+  in_use: number
+  waiting: number
+  refused: number
+}
+
 export interface QueriesBody {
   saved: SavedQueryBody[]
   history: PastQueryBody[]
@@ -445,6 +627,32 @@ export interface RelationBody {
   policies: PolicyBody[]
 }
 
+export interface RequestEntry {
+  id: string
+  at: string
+  duration_ms: number
+  status: number
+  bytes: number
+  method: string
+  path: string
+  route: string
+  ip: string
+  role: string
+  request_id: string
+  code: string
+}
+
+export interface RequestLogBody {
+  requests: RequestEntry[]
+  next: string | null
+  bars: LogBarBody[]
+  matched: number
+  looked: number
+  source: string
+  kept_seconds: number
+  routes: string[]
+}
+
 export interface RoleBody {
   name: string
   login: boolean
@@ -456,6 +664,12 @@ export interface RoleBody {
 
 export interface RoleChange {
   role: string
+}
+
+export interface RouteBody {
+  method: string
+  route: string
+  totals: TotalsBody
 }
 
 export interface RowChange {
@@ -548,10 +762,25 @@ export interface SavedQueryBody {
   updated_at: string
 }
 
+export interface ScannedTable {
+  schema: string
+  table: string
+  rows: number
+  bytes: number
+  scans: number
+  rows_read: number
+  index_scans: number
+}
+
 export interface SchemaBody {
   name: string
   comment: string
   owner: string
+}
+
+export interface SecondBody {
+  at: number
+  totals: TotalsBody
 }
 
 export interface ServerInfo {
@@ -559,6 +788,48 @@ export interface ServerInfo {
   api_url: string
   site_url: string
   production: boolean
+}
+
+export interface ServiceKeyBody {
+  service_key: string
+}
+
+export interface SessionBody {
+  pid: number
+  started: string
+  role: string
+  application_name: string
+  client: string
+  state: string
+  waits_for: string
+  lock: string
+  transaction_ms: number
+  statement_ms: number
+  query: string
+  blocked_by: number[]
+  own: boolean
+}
+
+export interface SettingBody {
+  name: string
+  variable: string
+  section: string
+  kind: string
+  help: string
+  default: string
+  value: string
+  source: 'flag' | 'environment' | 'postgrest-config' | 'stored' | 'default'
+  stored: string | null
+  next: string
+  storable: boolean
+}
+
+export interface SettingChanges {
+  changes: Record<string, string | null>
+}
+
+export interface SettingsBody {
+  settings: SettingBody[]
 }
 
 export interface SetupRequest {
@@ -583,6 +854,49 @@ export interface SignedIn {
   server: ServerInfo
 }
 
+export interface SigningKeyBody {
+  id: string
+  algorithm: string
+  state: 'current' | 'standby' | 'previous'
+  created_at: string
+  changed_at: string
+}
+
+export interface SigningKeyRequest {
+  algorithm: string
+}
+
+export interface SigningKeysBody {
+  keys: SigningKeyBody[]
+  algorithms: string[]
+  published_for: number
+}
+
+export interface StatementBody {
+  id: string
+  role: string
+  query: string
+  calls: number
+  rows: number
+  total_ms: number
+  mean_ms: number
+  max_ms: number
+  cache_hit_rate: number | null
+}
+
+export interface StatementsBody {
+  state: string
+  since: string | null
+  total_ms: number
+  statements: StatementBody[]
+}
+
+export interface StepBody {
+  key: string
+  done: boolean
+  count: number
+}
+
 export interface TOTPCode {
   code: string
 }
@@ -593,8 +907,191 @@ export interface TOTPSecret {
   qr_code: string
 }
 
+export interface TableHealth {
+  schema: string
+  table: string
+  rows: number
+  bytes: number
+  index_bytes: number
+  dead_rows: number
+  bloat_bytes: number | null
+  vacuumed_at: string | null
+  analyzed_at: string | null
+  cache_hit_rate: number | null
+}
+
+export interface TablesBody {
+  cache_hit_rate: number | null
+  index_hit_rate: number | null
+  tables: TableHealth[]
+}
+
+export interface TailLine {
+  requests?: RequestEntry[]
+  dropped?: number
+  beat?: boolean
+  ended?: string
+}
+
+export interface TotalsBody {
+  requests: number
+  refused: number
+  failed: number
+  p50_ms: number
+  p95_ms: number
+}
+
+export interface TrafficBody {
+  seconds: SecondBody[]
+  routes: RouteBody[]
+  total: TotalsBody
+}
+
 export interface TriggerBody {
   name: string
   definition: string
   enabled: boolean
+}
+
+export interface UserAudit {
+  entries: UserAuditRow[]
+}
+
+export interface UserAuditRow {
+  id: string
+  at: string | null
+  by: string
+  action: string
+  provider: string
+  ip: string
+}
+
+export interface UserBody {
+  id: string
+  email: string
+  phone: string
+  role: string
+  providers: string[]
+  anonymous: boolean
+  sso: boolean
+  factors: number
+  created_at: string | null
+  last_sign_in_at: string | null
+  email_confirmed_at: string | null
+  phone_confirmed_at: string | null
+  invited_at: string | null
+  banned_until: string | null
+  deleted_at: string | null
+}
+
+export interface UserChange {
+  email?: string
+  phone?: string
+  password?: string
+  email_confirm?: boolean
+  phone_confirm?: boolean
+  role?: string
+  user_metadata?: string
+  app_metadata?: string
+  ban_duration?: string
+}
+
+export interface UserDetails {
+  id: string
+  email: string
+  phone: string
+  role: string
+  providers: string[]
+  anonymous: boolean
+  sso: boolean
+  factors: number
+  created_at: string | null
+  last_sign_in_at: string | null
+  email_confirmed_at: string | null
+  phone_confirmed_at: string | null
+  invited_at: string | null
+  banned_until: string | null
+  deleted_at: string | null
+  new_email: string
+  new_phone: string
+  updated_at: string | null
+  user_metadata: string
+  app_metadata: string
+  identities: UserIdentity[]
+  second_factors: UserFactorRow[]
+}
+
+export interface UserFactorRow {
+  id: string
+  type: string
+  name: string
+  status: string
+  phone: string
+  created_at: string | null
+}
+
+export interface UserIdentity {
+  id: string
+  provider: string
+  provider_id: string
+  email: string
+  data: string
+  created_at: string | null
+  last_sign_in_at: string | null
+}
+
+export interface UserInvitation {
+  email: string
+  redirect_to?: string
+  user_metadata?: string
+}
+
+export interface UserLink {
+  link: string
+  code: string
+}
+
+export interface UserLinkRequest {
+  type: 'recovery' | 'magiclink' | 'invite'
+  redirect_to?: string
+}
+
+export interface UserPage {
+  users: UserBody[]
+  next: string
+}
+
+export interface UserSending {
+  kind: 'recovery' | 'magiclink' | 'confirmation' | 'sms'
+}
+
+export interface UserSessionRow {
+  id: string
+  created_at: string | null
+  refreshed_at: string | null
+  not_after: string | null
+  level: string
+  user_agent: string
+  ip: string
+  client: string
+  methods: string[]
+}
+
+export interface UserSessions {
+  sessions: UserSessionRow[]
+}
+
+export interface UserSummary {
+  count: number
+  exact: boolean
+  providers: string[]
+  mails: boolean
+  texts: boolean
+export interface UnusedIndex {
+  schema: string
+  table: string
+  name: string
+  bytes: number
+  definition: string
+  sql: string
 }

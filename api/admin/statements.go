@@ -1,0 +1,142 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/labstack/echo/v4"
+)
+
+// mostStatement is the most bytes of a statement's text that are shown.
+const mostStatement = 20_000
+
+// StatementsBody are the statements that have cost the most.
+type StatementsBody struct {
+	// State is ready, not_created (the extension is not created here) or not_loaded (nor does PostgreSQL load it).
+	State string `json:"state"`
+	// Since is when counting began, where PostgreSQL tells.
+	Since *time.Time `json:"since"`
+	// TotalMS is the time of all statements that were looked at.
+	TotalMS    float64         `json:"total_ms"`
+	Statements []StatementBody `json:"statements"`
+}
+
+// StatementBody is a statement with its constants taken out, and what its runs have cost.
+type StatementBody struct {
+	ID      string  `json:"id"`
+	Role    string  `json:"role"`
+	Query   string  `json:"query"`
+	Calls   int64   `json:"calls"`
+	Rows    int64   `json:"rows"`
+	TotalMS float64 `json:"total_ms"`
+	MeanMS  float64 `json:"mean_ms"`
+	MaxMS   float64 `json:"max_ms"`
+	// CacheHitRate is null when it has touched no page.
+	CacheHitRate *float64 `json:"cache_hit_rate"`
+}
+
+const (
+	statementsState = `
+select
+  coalesce((
+    select n.nspname::text
+    from pg_extension e
+    join pg_namespace n on n.oid = e.extnamespace
+    where e.extname = 'pg_stat_statements'
+  ), ''),
+  exists (
+    select
+    from pg_settings
+    where name = 'pg_stat_statements.max'
+  )`
+
+	statementsPage = `
+select
+  s.queryid::text || '_' || s.userid::text,
+  coalesce(r.rolname::text, s.userid::text),
+  left(s.query, $1),
+  s.calls,
+  s.rows,
+  s.total_exec_time,
+  s.mean_exec_time,
+  s.max_exec_time,
+  s.shared_blks_hit::float8 / nullif(s.shared_blks_hit + s.shared_blks_read, 0),
+  sum(s.total_exec_time) over ()
+from {}.pg_stat_statements s
+left join pg_roles r on r.oid = s.userid
+where s.dbid = (select oid from pg_database where datname = current_database())
+and s.queryid is not null
+-- What the server asks for itself: its tables, its look at the schema, at statistics, and the frames of transactions.
+and ($4 or s.query !~* '\mbasalt[._]|\mpg_(stat|class|proc|constraint|extension|settings|notify|type|attribute|event_trigger|namespace|roles|index|locks)|^\s*(begin|commit|rollback|set|discard|reset|listen|unlisten|deallocate)\M')
+order by case $2 when 'mean' then s.mean_exec_time when 'calls' then s.calls when 'max' then s.max_exec_time else s.total_exec_time end desc
+limit $3`
+
+	statementsSince = `
+select stats_reset
+from {}.pg_stat_statements_info`
+)
+
+// statements answers GET /performance/statements?order=&all=.
+func (d *Data) statements(c echo.Context) error {
+	order := c.QueryParam("order")
+	if order == "" {
+		order = "total"
+	}
+	if !slices.Contains([]string{"total", "mean", "max", "calls"}, order) {
+		return badParameter("order", "total, mean, max or calls")
+	}
+	var body *StatementsBody
+	ctx := c.Request().Context()
+	err := d.pool.Use(ctx, performanceSession(), func(conn *pgx.Conn) (err error) {
+		body, err = slowStatements(ctx, conn, order, c.QueryParam("all") == "true", 100)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, body)
+}
+
+// slowStatements reads the statements that come first by an order: all of them, or those that apps have sent.
+func slowStatements(ctx context.Context, conn *pgx.Conn, order string, all bool, most int) (*StatementsBody, error) {
+	body := &StatementsBody{State: "ready", Statements: []StatementBody{}}
+	var schema string
+	var loaded bool
+	if err := conn.QueryRow(ctx, statementsState).Scan(&schema, &loaded); err != nil {
+		return nil, err
+	}
+	switch {
+	case !loaded:
+		body.State = "not_loaded"
+		return body, nil
+	case schema == "":
+		body.State = "not_created"
+		return body, nil
+	}
+	in := pgx.Identifier{schema}.Sanitize()
+	rows, err := conn.Query(ctx, strings.ReplaceAll(statementsPage, "{}", in), mostStatement, order, most, all)
+	if err != nil {
+		return nil, err
+	}
+	body.Statements, err = pgx.AppendRows(body.Statements, rows, func(row pgx.CollectableRow) (s StatementBody, err error) {
+		err = row.Scan(&s.ID, &s.Role, &s.Query, &s.Calls, &s.Rows, &s.TotalMS, &s.MeanMS, &s.MaxMS, &s.CacheHitRate, &body.TotalMS)
+		if tellsSecret(s.Query) {
+			s.Query, _, _ = strings.Cut(s.Query, " ") // commands such as CREATE ROLE keep their constants
+			s.Query += " … (hidden: it may hold a password)"
+		}
+		return s, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var hasInfo bool
+	if err := conn.QueryRow(ctx, `select to_regclass($1) is not null`, in+".pg_stat_statements_info").Scan(&hasInfo); err != nil || !hasInfo {
+		return body, err // before PostgreSQL 14 there is none
+	}
+	err = conn.QueryRow(ctx, strings.ReplaceAll(statementsSince, "{}", in)).Scan(&body.Since)
+	return body, err
+}

@@ -1,0 +1,196 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/pflag"
+
+	"basalt/api/admin"
+	"basalt/auth"
+)
+
+// source is where a setting comes from.
+type source string
+
+const (
+	fromFlag        source = "flag"
+	fromEnvironment source = "environment"
+	fromFile        source = "postgrest-config"
+	fromStore       source = "stored"
+	fromDefault     source = "default"
+)
+
+// given tells of the settings that an operator has given how.
+func given(flags *pflag.FlagSet) map[string]source {
+	how := map[string]source{}
+	for _, field := range settingFields() {
+		name := field.Tag.Get("flag") // commands other than serve declare a few of them
+		variable, _ := variableOf(field.Tag)
+		switch flag := flags.Lookup(name); {
+		case flag != nil && flag.Changed:
+			how[name] = fromFlag
+		case variable != "":
+			how[name] = fromEnvironment
+		}
+	}
+	return how
+}
+
+// sourceOf tells where a setting came from.
+func (s *Settings) sourceOf(name string) source {
+	if how, ok := s.given[name]; ok {
+		return how
+	}
+	if s.Taken != nil {
+		if _, ok := s.Taken.origins[name]; ok {
+			return fromFile
+		}
+	}
+	if slices.Contains(s.stored, name) {
+		return fromStore
+	}
+	return fromDefault
+}
+
+const storedSettings = `
+select
+  name,
+  value
+from basalt.settings
+order by name`
+
+// readStored reads what owners have stored.
+func readStored(ctx context.Context, db querier) (map[string]string, error) {
+	found := map[string]string{}
+	if err := collect(ctx, db, found, storedSettings); err != nil {
+		return nil, fmt.Errorf("read the stored settings: %w", err)
+	}
+	return found, nil
+}
+
+// takeStored puts what owners have stored in the dashboard in place of defaults. Stored settings that do not go with
+// those that are given must not keep a server from starting: then none of them counts, and the log says so.
+func (s *Settings) takeStored(ctx context.Context, url string, log zerolog.Logger) error {
+	conn, err := connect(ctx, url, log)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	found, err := readStored(ctx, conn)
+	if err != nil {
+		return err
+	}
+	with, err := s.withStored(found)
+	if err != nil {
+		log.Error().Err(err).Msg("the settings stored in the dashboard do not go with those given: none of them counts until they are changed there")
+		return nil
+	}
+	*s = with
+	return nil
+}
+
+// withStored gives the settings with stored ones in place of defaults, checked.
+func (s *Settings) withStored(stored map[string]string) (Settings, error) {
+	with := *s
+	with.stored = nil
+	names := make([]string, 0, len(stored))
+	for name := range stored {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if !storable(name) || with.sourceOf(name) != fromDefault { // of another version, or given meanwhile
+			continue
+		}
+		if err := with.value(name).Set(stored[name]); err != nil {
+			return *s, &SettingError{name, err.Error()}
+		}
+		with.stored = append(with.stored, name)
+	}
+	return with, with.Check()
+}
+
+// storable tells whether a setting may be stored: secrets are not, nor what is needed before the database is there or
+// decides whom to believe.
+func storable(name string) bool {
+	i := slices.IndexFunc(settingFields(), func(field reflect.StructField) bool { return field.Tag.Get("flag") == name })
+	if i < 0 {
+		return false
+	}
+	field := settingFields()[i]
+	return field.Tag.Get("start") == "" && field.Type != reflect.TypeFor[auth.Secret]()
+}
+
+// describe tells of each setting what it is, what counts now, and what would at the next start with these stored. The
+// error is an *admin.SettingError when they do not go with those that are given.
+func (s *Server) describe(stored map[string]string) ([]admin.SettingBody, error) {
+	next, err := s.given.withStored(stored)
+	if refused, ok := errors.AsType[*SettingError](err); ok {
+		return nil, &admin.SettingError{Name: refused.Flag, Reason: refused.Reason}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []admin.SettingBody
+	for _, field := range settingFields() {
+		name := field.Tag.Get("flag")
+		now := s.settings.value(name)
+		body := admin.SettingBody{
+			Name: name, Section: section(field), Kind: now.Type(), Help: field.Tag.Get("help"), Default: field.Tag.Get("default"),
+			Value: now.show(), Source: string(s.settings.sourceOf(name)), Next: next.value(name).show(), Variable: EnvName(name),
+			Storable: storable(name) && (next.sourceOf(name) == fromDefault || next.sourceOf(name) == fromStore),
+		}
+		if text, ok := stored[name]; ok {
+			body.Stored = &text
+		}
+		list = append(list, body)
+	}
+	return list, nil
+}
+
+// section names the group that a setting is shown in: the struct that it stands in, or else what its name begins with.
+func section(field reflect.StructField) string {
+	within := reflect.TypeFor[Settings]()
+	name := ""
+	for _, i := range field.Index[:len(field.Index)-1] {
+		name = strings.TrimSuffix(within.Field(i).Name, "Settings")
+		within = within.Field(i).Type
+	}
+	switch flag := field.Tag.Get("flag"); {
+	case name == "Account":
+		return "Accounts and sessions"
+	case name != "":
+		return map[string]string{
+			"Message": "Mail and text messages", "Password": "Passwords", "Hook": "Hooks", "Captcha": "Captcha", "Audit": "Audit log",
+			"OAuthServer": "Sign in with this server", "WebAuthn": "Passkeys", "SAML": "Single sign-on", "Link": "Links and codes", "OAuth": "Providers",
+		}[name]
+	case slices.Contains([]string{"data", "database-url", "postgres-port", "pool-size", "pool-wait", "pool-timeout", "statement-timeout"}, flag):
+		return "Database"
+	case strings.HasPrefix(flag, "jwt-") || flag == "public-url":
+		return "Tokens"
+	case strings.HasPrefix(flag, "rest-") || strings.HasPrefix(flag, "openapi-") ||
+		slices.Contains([]string{"schemas", "extra-search-path", "max-rows", "require-filters", "app-settings", "postgrest-config"}, flag):
+		return "REST API"
+	}
+	return "Server"
+}
+
+// show writes a setting as Set takes it; of secrets it tells only that there is one.
+func (v *settingValue) show() string {
+	switch value := v.field.Interface().(type) {
+	case auth.Secret:
+		if value == "" {
+			return ""
+		}
+		return "set"
+	case []string:
+		return strings.Join(value, ",")
+	}
+	return fmt.Sprint(v.field.Interface())
+}

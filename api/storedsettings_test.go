@@ -1,0 +1,142 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"basalt/api/admin"
+	"basalt/api/apitest"
+	"basalt/auth/administrator"
+)
+
+// named finds a setting in the answer of /admin/api/settings.
+func named(t *testing.T, answer *apitest.Answer, name string) admin.SettingBody {
+	t.Helper()
+	var body admin.SettingsBody
+	answer.JSON(t, &body)
+	for _, setting := range body.Settings {
+		if setting.Name == name {
+			return setting
+		}
+	}
+	t.Fatalf("there is no setting %s: %.300s", name, answer.Body)
+	return admin.SettingBody{}
+}
+
+func TestStoredSettingsCountFromTheNextStartOn(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, `create table n as select * from generate_series(1, 30) as _ (id); grant select on n to anon;`, nil)
+	owner := s.Administrator(t, administrator.Owner)
+	before := named(t, s.Do(t, "GET", "/admin/api/settings", "", owner...), "max-rows")
+	if before.Value != "1000" || before.Next != "1000" || before.Source != "default" || !before.Storable || before.Stored != nil || before.Section != "REST API" {
+		t.Errorf("before: %+v", before)
+	}
+	answer := s.Do(t, "PATCH", "/admin/api/settings", `{"changes":{"max-rows":"7","trace-header":"X-Trace"}}`, owner...)
+	if answer.Status != http.StatusOK {
+		t.Fatalf("store: %d %s", answer.Status, answer.Body)
+	}
+	if after := named(t, answer, "max-rows"); after.Value != "1000" || after.Next != "7" || after.Stored == nil || *after.Stored != "7" {
+		t.Errorf("after: %+v", after)
+	}
+	rows := func(s *apitest.Server) int { return strings.Count(s.Do(t, "GET", "/rest/v1/n", "").Body, `"id"`) }
+	if got := rows(s); got != 30 {
+		t.Errorf("the running server gives %d rows", got)
+	}
+	second := apitest.Over(t, s.Database, apitest.Settings(t, s.Database.URL))
+	if got := rows(second); got != 7 {
+		t.Errorf("the next one gives %d rows, want 7", got)
+	}
+	if running := named(t, second.Do(t, "GET", "/admin/api/settings", "", owner...), "max-rows"); running.Source != "stored" || running.Value != "7" {
+		t.Errorf("running: %+v", running)
+	}
+	second.Do(t, "PATCH", "/admin/api/settings", `{"changes":{"max-rows":null}}`, owner...)
+	if got := rows(apitest.Over(t, s.Database, apitest.Settings(t, s.Database.URL))); got != 30 {
+		t.Errorf("without it there are %d rows", got)
+	}
+	if audit := s.Do(t, "GET", "/admin/api/audit?action=settings.change", "", owner...).Body; !strings.Contains(audit, `"after":{"max-rows":"7","trace-header":"X-Trace"}`) || !strings.Contains(audit, `"before":{"max-rows":"7"}`) {
+		t.Errorf("audit: %s", audit)
+	}
+}
+
+func TestSettingsThatCannotBeStoredAreRefused(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, "", nil)
+	owner := s.Administrator(t, administrator.Owner)
+	for name, test := range map[string]struct {
+		body, code string
+		status     int
+	}{
+		"a name that is none":              {`{"changes":{"max-rowz":"7"}}`, "setting_unknown", http.StatusUnprocessableEntity},
+		"a secret":                         {`{"changes":{"jwt-secret":"0123456789012345678901234567890123456789"}}`, "setting_fixed", http.StatusUnprocessableEntity},
+		"what is needed at the very start": {`{"changes":{"database-url":"postgres://elsewhere/"}}`, "setting_fixed", http.StatusUnprocessableEntity},
+		"whom to believe":                  {`{"changes":{"trusted-proxies":"0.0.0.0/0"}}`, "setting_fixed", http.StatusUnprocessableEntity},
+		"a value of another kind":          {`{"changes":{"max-rows":"many"}}`, "setting_refused", http.StatusUnprocessableEntity},
+		"a value that the server refuses":  {`{"changes":{"rest-tx-end":"sometimes"}}`, "setting_refused", http.StatusUnprocessableEntity},
+		"one of several":                   {`{"changes":{"trace-header":"X-Trace","max-rows":"-1"}}`, "setting_refused", http.StatusUnprocessableEntity},
+		"a value without an end":           {`{"changes":{"mail-from-name":"` + strings.Repeat("a", 20<<10) + `"}}`, "too_large", http.StatusRequestEntityTooLarge},
+		"NUL":                              {`{"changes":{"trace-header":"a\u0000b"}}`, "", http.StatusBadRequest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer := s.Do(t, "PATCH", "/admin/api/settings", test.body, owner...)
+			if answer.Status != test.status || !strings.Contains(answer.Body, test.code) {
+				t.Errorf("%d %s, want %d %s", answer.Status, answer.Body, test.status, test.code)
+			}
+		})
+	}
+	if body := s.Do(t, "GET", "/admin/api/settings", "", owner...).Body; !strings.Contains(body, `"stored":null`) || strings.Contains(body, `"stored":"`) {
+		t.Error("something was stored")
+	}
+	if strings.Contains(s.Do(t, "GET", "/admin/api/settings", "", owner...).Body, s.Keys.Secret.Reveal()) {
+		t.Error("the JWT secret is shown")
+	}
+}
+
+func TestStoredSettingsThatDoNotGoWithThoseGivenKeepNoServerFromStarting(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, "", nil)
+	if _, err := s.Database.Pool.Exec(t.Context(), `insert into basalt.settings (name, value) values ('rest-tx-end', 'never'), ('gone', '1')`); err != nil {
+		t.Fatal(err)
+	}
+	second := apitest.Over(t, s.Database, apitest.Settings(t, s.Database.URL))
+	if answer := second.Do(t, "GET", "/rest/v1/", ""); answer.Status != http.StatusOK {
+		t.Errorf("%d %s", answer.Status, answer.Body)
+	}
+	if !strings.Contains(second.Log.String(), "rest-tx-end") {
+		t.Error("the log does not say which")
+	}
+	owner := second.Administrator(t, administrator.Owner)
+	if got := named(t, second.Do(t, "GET", "/admin/api/settings", "", owner...), "rest-tx-end"); got.Value != "commit" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAnOwnerTurnsSigningKeysOver(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, "", nil)
+	owner := s.Administrator(t, administrator.Owner)
+	want := func(status int, part, method, path, body string) *apitest.Answer {
+		t.Helper()
+		answer := s.Do(t, method, "/admin/api/signing-keys"+path, body, owner...)
+		if answer.Status != status || !strings.Contains(answer.Body, part) {
+			t.Errorf("%s %s: %d %s, want %d with %q", method, path, answer.Status, answer.Body, status, part)
+		}
+		return answer
+	}
+	want(http.StatusOK, `"keys":[]`, "GET", "", "")
+	want(http.StatusUnprocessableEntity, "algorithm_unknown", "POST", "", `{"algorithm":"none"}`)
+	want(http.StatusConflict, "no_standby", "POST", "/promote", `{}`)
+	var made admin.SigningKeysBody
+	want(http.StatusOK, `"standby"`, "POST", "", `{"algorithm":"ES256"}`).JSON(t, &made)
+	want(http.StatusConflict, "standby_there", "POST", "", `{"algorithm":"ES256"}`)
+	want(http.StatusConflict, "standby_young", "POST", "/promote", `{}`)
+	if _, err := s.Database.Pool.Exec(t.Context(), `update basalt.signing_keys set created_at = now() - interval '11 minutes'`); err != nil {
+		t.Fatal(err)
+	}
+	want(http.StatusOK, `"current"`, "POST", "/promote", `{}`)
+	want(http.StatusConflict, "key_in_use", "DELETE", "/"+made.Keys[0].ID, "")
+	want(http.StatusNotFound, "not_found", "DELETE", "/nothing", "")
+	if answer := s.Do(t, "GET", "/admin/api/audit?action=signing_key.promote", "", owner...); !strings.Contains(answer.Body, made.Keys[0].ID) {
+		t.Errorf("audit: %s", answer.Body)
+	}
+}

@@ -1,0 +1,208 @@
+// Home, Logs and Performance as an operator walks them: what runs, what failed and why, who holds whom up.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { attacks, requests, seed } from './operation.seed.mjs'
+import { expectAccessible, expectNoAxeViolations, expecting, owner, settled, start } from './world.mjs'
+
+let world
+before(async () => {
+  world = await start({ flags: ['--log-requests', '1h'] })
+})
+after(() => world?.stop())
+
+const within = { timeout: 30_000 }
+
+test('the first screen says what to do, then what happens', { timeout: 120_000 }, async () => {
+  const page = await world.open('/')
+  await page.getByText('0 of 4 done').waitFor(within)
+  await page.getByText('No requests in the last five minutes').waitFor(within)
+  await page.getByText('No errors').waitFor()
+  await seed(world)
+  await page.getByRole('link', { name: '/rest/v1/customers', exact: true }).first().waitFor(within)
+  await page.locator('.u-over').nth(1).waitFor(within)
+  await page.getByText('1 of 4 done').waitFor(within)
+  await page.getByText('2 tables are open to whoever has the public key.').waitFor(within)
+  await page.locator('summary').first().click()
+  await page.getByRole('region', { name: 'Requests per second, as a table' }).getByRole('row').nth(1).waitFor()
+
+  // The routes lead to their requests.
+  await page.getByRole('link', { name: '/rest/v1/customers', exact: true }).first().click()
+  await page.getByRole('heading', { name: 'Logs', level: 1 }).waitFor(within)
+  assert.equal(new URL(page.url()).searchParams.get('route'), '/rest/v1/customers')
+  await world.close(page)
+})
+
+test('an app is connected by what is copied here; the service key is asked for once more', { timeout: 90_000 }, async () => {
+  const context = await world.window({ permissions: ['clipboard-read', 'clipboard-write'] })
+  const page = await world.open('/', { context })
+  await page.getByRole('button', { name: 'Copy the public key' }).click(within)
+  const anon = await page.evaluate(() => navigator.clipboard.readText())
+  assert.match(anon, /^eyJ|^sb_/)
+  for (const [name, part] of [['Dart', 'Supabase.initialize'], ['Swift', 'SupabaseClient('], ['Kotlin', 'createSupabaseClient'], ['Python', 'create_client'], ['curl', "-H 'apikey: "], ['JavaScript', 'createClient(']]) {
+    await page.getByRole('tab', { name }).click()
+    const code = await page.getByRole('region', { name: `${name} code` }).textContent()
+    assert.ok(code.includes(part) && code.includes(world.url) && code.includes(anon), `${name}: ${code}`)
+  }
+  await world.sql(`update basalt.administrator_sessions set elevated_until = now() - interval '1 second'`)
+  await page.getByRole('button', { name: 'Show', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Your password', { exact: true }).fill(owner.password, within)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Copy the service key' }).click(within)
+  const service = await page.evaluate(() => navigator.clipboard.readText())
+  assert.notEqual(service, anon)
+  await page.getByRole('button', { name: 'Hide' }).click()
+  assert.ok(!(await page.content()).includes(service), 'the key stays in the page')
+  await world.close(page)
+})
+
+test('a request is found by filters that are in the address, and opened', { timeout: 120_000 }, async () => {
+  const page = await world.open('/logs')
+  const table = page.getByRole('region', { name: 'Requests', exact: true })
+  await table.getByRole('row').nth(5).waitFor(within)
+  assert.ok(!(await page.content()).includes('hidden-value'), 'a value of a query is shown')
+  await page.getByLabel('Status').selectOption('errors')
+  await page.getByLabel('Method').selectOption('POST')
+  await page.waitForFunction(() => [...document.querySelectorAll('tbody .method')].every((cell) => cell.textContent.trim() === 'POST'), null, within)
+  await page.getByLabel(/Part of the path/).fill('invalid_credentials')
+  await page.waitForURL(/text=invalid_credentials/, within)
+  await table.getByRole('link', { name: /auth\/v1\/token/ }).first().click(within)
+  const drawer = page.getByRole('dialog', { name: 'Request' })
+  await drawer.getByText('invalid_credentials').waitFor(within)
+  await expectNoAxeViolations(page)
+  await page.reload()
+  await drawer.getByText('invalid_credentials').waitFor(within)
+  await page.keyboard.press('Escape')
+  await drawer.waitFor({ state: 'detached' })
+  assert.equal(new URL(page.url()).searchParams.get('status'), 'errors')
+  await page.goBack()
+  await drawer.waitFor(within)
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Clear', exact: true }).click()
+  await page.waitForURL((url) => !url.searchParams.has('status'), within)
+
+  // The table that --log-requests keeps says the same.
+  await page.getByRole('radio', { name: 'Kept for 1 h' }).press('Space', within)
+  await page.waitForURL(/kept=1/, within)
+  await table.getByRole('row').nth(1).waitFor(within)
+
+  // A time is chosen by dragging over the histogram.
+  const plot = page.locator('.u-over')
+  await plot.waitFor(within)
+  const box = await plot.boundingBox()
+  await page.mouse.move(box.x + 5, box.y + 20)
+  await page.mouse.down()
+  await page.mouse.move(box.x + box.width / 2, box.y + 20, { steps: 5 })
+  await page.mouse.up()
+  await page.waitForURL(/since=/, within)
+  await world.close(page)
+})
+
+test('the log is followed live, and paused', { timeout: 90_000 }, async () => {
+  const page = await world.open('/logs')
+  await page.getByRole('button', { name: 'Live' }).click(within)
+  await page.getByRole('button', { name: 'Pause' }).waitFor(within)
+  // The tail begins where it is opened: ask until it shows.
+  const shown = page.getByRole('link', { name: /live-probe-a/ }).first()
+  for (let tries = 0; tries < 60 && !await shown.isVisible(); tries++) {
+    await fetch(`${world.url}/rest/v1/live-probe-a`).then((answer) => answer.text())
+    await page.waitForTimeout(300)
+  }
+  assert.ok(await shown.isVisible())
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await fetch(`${world.url}/rest/v1/live-probe-b`).then((answer) => answer.text())
+  await page.getByText(/· 1 wait/).waitFor(within)
+  assert.equal(await page.getByRole('link', { name: /live-probe-b/ }).count(), 0)
+  await page.getByRole('button', { name: 'Go on' }).click()
+  await page.getByRole('link', { name: /live-probe-b/ }).first().waitFor(within)
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await world.close(page)
+})
+
+test('events of accounts and changes by administrators are read', { timeout: 90_000 }, async () => {
+  const page = await world.open('/logs?tab=accounts')
+  await page.getByRole('combobox', { name: 'Event', exact: true }).selectOption('login')
+  await page.getByRole('region', { name: 'Events of accounts' }).getByRole('link', { name: 'login' }).first().click(within)
+  await page.getByRole('dialog').getByText('"action"').first().waitFor(within)
+  await page.keyboard.press('Escape')
+  await page.getByRole('tab', { name: 'Administrators' }).click()
+  await page.getByRole('link', { name: 'key.reveal' }).click(within)
+  await page.getByRole('dialog').getByText('service_role').first().waitFor(within)
+  await page.keyboard.press('Escape')
+  await world.close(page)
+})
+
+test('findings about statements, indexes and tables come with what to do', { timeout: 120_000 }, async () => {
+  const page = await world.open('/performance')
+  await page.getByRole('link', { name: /slow_report/ }).first().click(within)
+  await page.getByRole('dialog', { name: 'Statement' }).getByText('Rows per run').waitFor(within)
+  await page.keyboard.press('Escape')
+  await page.getByRole('tab', { name: 'Indexes' }).click()
+  const bare = page.getByRole('table', { name: 'Foreign keys without an index' })
+  await bare.getByRole('link', { name: 'orders' }).waitFor(within)
+  await page.getByRole('region', { name: 'Indexes covered by another' }).getByText('customers_city_name').waitFor()
+  await page.getByRole('region', { name: 'Unused indexes' }).waitFor()
+  await page.getByRole('region', { name: 'Tables read from end to end', exact: true }).waitFor()
+  const weigh = bare.getByRole('row', { name: /orders/ }).getByRole('button', { name: 'Weigh' })
+  if (await weigh.count() > 0) { // where hypopg is
+    await weigh.click()
+    await bare.getByText(/× cheaper/).waitFor(within)
+  } else await page.getByText('create extension hypopg').waitFor()
+  await page.getByRole('tab', { name: 'Tables' }).click()
+  await page.getByRole('region', { name: 'Tables', exact: true }).getByRole('link', { name: 'customers' }).waitFor(within)
+  await world.close(page)
+})
+
+test('who holds whom up is shown and ended', { timeout: 120_000 }, async () => {
+  const [{ name }] = (await world.sql('select current_database() as name')).rows
+  const connect = async (application) => {
+    const url = process.env.BASALT_TEST_DATABASE_URL?.replace(/\/[^/]*$/, `/${name}`) ?? world.keys.DATABASE_URL
+    const client = new pg.Client({ connectionString: url, application_name: application })
+    client.on('error', () => {}) // it is ended on purpose
+    await client.connect()
+    return client
+  }
+  const holder = await connect('the holder'), waiter = await connect(attacks[0])
+  await holder.query('begin; lock table orders')
+  const waits = waiter.query('select * from orders').catch((error) => error)
+  const page = await world.open('/performance?tab=activity')
+  await page.getByText('holds 1 up').waitFor(within)
+  await page.getByText('wants AccessShareLock on orders').waitFor()
+  await expectNoAxeViolations(page)
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByRole('button', { name: 'Cancel the statement' }).click()
+  assert.equal((await waits).code, '57014')
+  const again = waiter.query('select count(*) from orders').catch((error) => error)
+  await page.getByText('holds 1 up').waitFor(within)
+  await page.getByRole('button', { name: 'End', exact: true }).first().click()
+  await page.getByRole('button', { name: 'End the session' }).click()
+  assert.equal((await again).rows?.length, 1)
+  await page.getByText('nobody waits for a lock').waitFor(within)
+  await waiter.end()
+  await world.close(page)
+
+})
+
+test('whatever is shown is text', { timeout: 90_000 }, async () => {
+  await requests(world)
+  for (const path of ['/', '/logs?text=%3C', '/logs?tab=accounts', '/logs?tab=audit', '/performance', '/performance?tab=indexes', '/performance?tab=tables', '/performance?tab=activity', `/logs?text=${encodeURIComponent(attacks[0])}&entry=${encodeURIComponent(attacks[1])}&route=${encodeURIComponent(attacks[2])}`]) {
+    const page = await world.open(path)
+    await settled(page)
+    assert.equal(await page.evaluate(() => window.attacked), undefined, path)
+    await world.close(page)
+  }
+})
+
+test('the first screen says so when the server goes away', { timeout: 90_000 }, async () => {
+  const page = await world.open('/')
+  await page.getByText('all is well').waitFor(within)
+  expecting(page, /ERR_FAILED|ERR_INTERNET/)
+  await page.route('**/admin/api/**', (route) => route.abort())
+  await page.getByText('the server does not answer').waitFor(within)
+  await world.close(page)
+})
+
+for (const path of ['/', '/logs', '/logs?tab=accounts', '/performance', '/performance?tab=indexes', '/performance?tab=tables', '/performance?tab=activity']) {
+  test(`axe finds nothing on ${path}`, { timeout: 120_000 }, () => expectAccessible(world, path))
+}

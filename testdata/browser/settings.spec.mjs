@@ -1,0 +1,59 @@
+// Settings: where values come from, storing one for the next start, refusals at the field, signing keys, about.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { expectAccessible, start } from './world.mjs'
+
+let world
+before(async () => { world = await start({ flags: ['--max-rows', '500'] }) })
+after(() => world?.stop())
+
+test('a setting is stored for the next start, and one that is given otherwise is only shown', { timeout: 90_000 }, async () => {
+  const page = await world.open('/settings')
+  await page.getByRole('link', { name: 'REST API' }).click()
+  await page.waitForURL(/\/settings\/rest-api$/)
+  const given = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'max-rows', exact: true }) })
+  await given.getByText('500').waitFor()
+  await given.getByText('by a flag').waitFor()
+  assert.equal(await given.getByRole('textbox').count(), 0)
+
+  await page.getByRole('textbox', { name: 'rest-tx-end' }).fill('sometimes')
+  await page.getByRole('combobox', { name: 'rest-aggregates' }).selectOption('on')
+  await page.getByText('2 changes not saved').waitFor()
+  await page.getByRole('link', { name: 'Database' }).click() // what is not saved is not lost without a word
+  await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.locator('input[aria-invalid=true]').waitFor()
+  await page.getByText(/none of commit/).waitFor()
+  await page.getByRole('textbox', { name: 'rest-tx-end' }).fill('commit-allow-override')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('2 settings count from the next start on').waitFor()
+  await page.reload()
+  await page.getByText('2 settings count from the next start on').waitFor()
+  assert.equal(await page.getByRole('textbox', { name: 'rest-tx-end' }).inputValue(), 'commit-allow-override')
+  await page.getByRole('button', { name: 'Back to commit' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('One setting counts from the next start on').waitFor()
+  await world.close(page)
+})
+
+test('a standby key is added and revoked by typing its name', { timeout: 60_000 }, async () => {
+  const page = await world.open('/settings/signing-keys')
+  await page.getByRole('heading', { name: 'The JWT secret signs' }).waitFor()
+  await page.getByRole('button', { name: 'Add a standby key' }).click()
+  await page.getByRole('menuitem', { name: 'EdDSA' }).click()
+  await page.getByRole('row', { name: /EdDSA standby/ }).waitFor()
+  await page.getByRole('button', { name: 'Promote' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Promote' }).click()
+  await page.getByText(/not been published for ten minutes/).waitFor()
+  await page.getByRole('button', { name: 'Revoke' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Revoke this key?' })
+  const label = await dialog.locator('label').innerText()
+  await dialog.getByRole('textbox').fill(/Type (\S+)/.exec(label)[1])
+  await dialog.getByRole('button', { name: 'Revoke' }).click()
+  await page.getByRole('heading', { name: 'The JWT secret signs' }).waitFor()
+  await world.close(page)
+})
+
+test('axe finds nothing, in both schemes and at all widths', { timeout: 240_000 }, async () => {
+  for (const section of ['rest-api', 'hooks', 'signing-keys', 'about']) await expectAccessible(world, `/settings/${section}`)
+})

@@ -1,0 +1,23 @@
+import type { SettingBody } from '../../generated/admin.ts'
+
+/** A group of settings, or a page of its own beside them. */
+export interface Section { slug: string, label: string }
+
+export const keys: Section = { slug: 'signing-keys', label: 'Signing keys' }
+export const about: Section = { slug: 'about', label: 'About' }
+
+/** A name as it stands in an address. */
+export function slug(label: string): string {
+  return label.toLowerCase().replaceAll(/[^a-z]+/g, '-')
+}
+
+/** The groups of settings in the order in which the server gives them, and the pages behind them. */
+export function sections(settings: readonly SettingBody[]): Section[] {
+  const labels = new Set(settings.map((setting) => setting.section))
+  return [...[...labels].map((label) => ({ slug: slug(label), label })), keys, about]
+}
+
+/** What a source is called. */
+export const sources: Record<SettingBody['source'], string> = {
+  'flag': 'by a flag', 'environment': 'by the environment', 'postgrest-config': 'by --postgrest-config', 'stored': 'set here', 'default': 'default',
+}

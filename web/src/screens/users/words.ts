@@ -1,0 +1,23 @@
+// How users are told of.
+import type { UserBody } from '../../generated/admin.ts'
+
+const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+
+/** A time of the server in the words of the browser's language. */
+export function when(time: string | null | undefined, otherwise = 'never'): string {
+  return time ? format.format(new Date(time)) : otherwise
+}
+
+/** What a user is called: the address, the number, or the id of somebody who has neither. */
+export function nameOf(user: Pick<UserBody, 'id' | 'email' | 'phone'>): string {
+  return user.email || (user.phone ? `+${user.phone}` : user.id)
+}
+
+/** Why a control is off for those who only read. */
+export const needsEditor = 'This needs the role editor'
+
+/** How long a ban lasts, in the words of the API. */
+export const bans = [
+  { value: '1h', label: '1 hour' }, { value: '24h', label: '1 day' }, { value: '168h', label: '7 days' }, { value: '720h', label: '30 days' },
+  { value: '876000h', label: '100 years' },
+] as const
