@@ -478,6 +478,8 @@ export interface OutboxList {
   messages: MessageBody[]
   mails: boolean
   texts: boolean
+}
+
 export interface OverviewBody {
   parts: Part[]
   pool: PoolBody
@@ -953,6 +955,15 @@ export interface TriggerBody {
   enabled: boolean
 }
 
+export interface UnusedIndex {
+  schema: string
+  table: string
+  name: string
+  bytes: number
+  definition: string
+  sql: string
+}
+
 export interface UserAudit {
   entries: UserAuditRow[]
 }
@@ -1087,11 +1098,4 @@ export interface UserSummary {
   providers: string[]
   mails: boolean
   texts: boolean
-export interface UnusedIndex {
-  schema: string
-  table: string
-  name: string
-  bytes: number
-  definition: string
-  sql: string
 }
