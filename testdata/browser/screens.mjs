@@ -15,6 +15,8 @@ const planets = (world) => world.sql(`
 import { seed as operation } from './operation.seed.mjs'
 
 export const screens = [
+  { name: 'api', path: '/explore' },
+  { name: 'api-accounts', path: '/explore/auth' },
   { name: 'logs-empty', path: '/logs?text=nothing-has-this' },
   { name: 'home', path: '/', seed: operation, prepare: async (page) => { await page.locator('.u-over').nth(1).waitFor() } },
   { name: 'logs', path: '/logs' },
