@@ -16,6 +16,8 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/rs/zerolog"
 
+	"basalt/api/requests"
+
 	"basalt/api/body"
 )
 
@@ -24,7 +26,7 @@ func edge(t *testing.T, patience time.Duration, log io.Writer, handler echo.Hand
 	t.Helper()
 	settings := Defaults()
 	settings.WriteTimeout = patience
-	s := &Server{settings: &settings, log: zerolog.New(log), metrics: newMetrics(), ids: newRequestIDs()}
+	s := &Server{settings: &settings, log: zerolog.New(log), metrics: newMetrics(), requests: requests.New(), ids: newRequestIDs()}
 	e := echo.New()
 	e.HTTPErrorHandler = s.answerError
 	e.Use(s.observe, s.recover)

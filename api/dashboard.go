@@ -28,6 +28,10 @@ func administratorsOf(p *Project, s *Settings, log zerolog.Logger) *administrato
 func (s *Server) openData(ctx context.Context, url string) error {
 	data, err := admin.OpenData(ctx, admin.DataOptions{
 		DatabaseURL: url, Claims: s.project.Auth.ClaimsOf, MigrationsDir: s.settings.MigrationsDir, Exposed: s.settings.Schemas,
+		REST: admin.RESTOffer{
+			AnonKey: s.project.Keys.AnonKey, Catalog: s.project.Catalogs.Current,
+			Aggregates: s.settings.RestAggregates, Plans: s.settings.RestPlan, MaxRows: s.settings.MaxRows,
+		},
 		Log: s.log,
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"basalt/api"
 	"basalt/api/apitest"
+	"basalt/auth/administrator"
 )
 
 const things = `
@@ -349,6 +350,7 @@ func TestTheDatabaseGoesAway(t *testing.T) {
 		t.Fatalf("before: %d %s", answer.Status, answer.Body)
 	}
 	name := s.Database.Pool.Config().ConnConfig.Database
+	owner := s.Administrator(t, administrator.Owner)
 	admin := s.Admin(t)
 	admin(`alter database ` + name + ` with allow_connections false`)
 	admin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '` + name + `'`)
@@ -368,7 +370,7 @@ func TestTheDatabaseGoesAway(t *testing.T) {
 		t.Errorf("a sign-in: %d %s", answer.Status, answer.Body)
 	}
 	for _, request := range [][2]string{{"GET", ""}, {"DELETE", ""}, {"DELETE", "/00000000-0000-0000-0000-000000000000"}} {
-		answer = s.Do(t, request[0], "/admin/api/outbox"+request[1], "", s.Service())
+		answer = s.Do(t, request[0], "/admin/api/outbox"+request[1], "", owner...)
 		if answer.Status != 503 || answer.Header.Get("Retry-After") == "" || strings.Contains(answer.Body, name) {
 			t.Errorf("%s of the outbox: %d %s", request[0], answer.Status, answer.Body)
 		}

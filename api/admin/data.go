@@ -24,6 +24,8 @@ type DataOptions struct {
 	MigrationsDir string
 	// Exposed are the schemas that the API shows.
 	Exposed []string
+	// REST is what apps are offered.
+	REST RESTOffer
 	// Log takes failures of the server's own.
 	Log zerolog.Logger
 }
@@ -67,6 +69,8 @@ type dataRoute struct {
 func (d *Data) routes() []dataRoute {
 	routes := []dataRoute{
 		{"GET", "/catalog", viewer, d.catalog, nil},
+		{"GET", "/explore", viewer, d.explore, nil},
+		{"POST", "/rest-sql", viewer, d.compileREST, nil},
 		{"POST", "/rows/:schema/:table", editor, d.changeRows, nil},
 		{"POST", "/import/:schema/:table", editor, d.importRows, []string{"text/csv", "application/json", "application/x-ndjson"}},
 		{"GET", "/rungs/:schema/:table", editor, d.rungs, nil},

@@ -124,7 +124,7 @@ func TestRequestsAreKeptInATable(t *testing.T) {
 	}
 	s.Do(t, "GET", "/no%00where%FF", "")
 	var log admin.RequestLogBody
-	for until := time.Now().Add(20 * time.Second); time.Now().Before(until) && log.Matched < 6; {
+	for until := time.Now().Add(20 * time.Second); time.Now().Before(until) && (log.Matched < 6 || len(log.Requests) < 4); {
 		b.want(t, http.StatusOK, `"source":"table"`, "GET", "/logs?kept=true&limit=4", "").JSON(t, &log)
 	}
 	if log.Matched != 6 || len(log.Requests) != 4 || log.Next == nil || log.KeptSeconds != 3600 || len(log.Bars) == 0 {

@@ -215,6 +215,7 @@ func (d *Data) open(ctx context.Context, owner string, schemas []string) (*mount
 	m.handler = rest.New(m.db, catalogs, identify, d.options.Log, rest.Options{
 		Schemas: schemas, ExtraSearchPath: []string{"public", "extensions"}, Aggregates: true, Prefix: restPrefix,
 		AnswerMemory: restAnswer, Plans: true, TransactionTimeout: restTimeout, AnyRole: true,
+		End:  rest.TransactionEnd{Override: true}, // a write is tried with Prefer: tx=rollback
 		Root: rest.Root{Mode: rest.IgnorePrivileges, Options: openapi.Options{Server: &url.URL{Path: restPrefix}}},
 	})
 	wait, done := context.WithTimeout(ctx, firstCatalog)

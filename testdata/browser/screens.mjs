@@ -17,6 +17,8 @@ import { ada, seed as seedPolicies } from './policies.seed.mjs'
 
 export const screens = [
   { name: 'tables', path: '/tables' },
+  { name: 'api', path: '/explore' },
+  { name: 'api-accounts', path: '/explore/auth' },
   { name: 'logs-empty', path: '/logs?text=nothing-has-this' },
   { name: 'home', path: '/', seed: operation, prepare: async (page) => { await page.locator('.u-over').nth(1).waitFor() } },
   { name: 'logs', path: '/logs' },

@@ -205,6 +205,82 @@ export interface ErrorBody {
   index?: number
 }
 
+export interface ExploreAccess {
+  role: string
+  granted: string[]
+  passed: string[]
+}
+
+export interface ExploreArgument {
+  name: string
+  type: string
+  category: string
+  enum_values?: string[]
+  required: boolean
+  variadic: boolean
+}
+
+export interface ExploreBody {
+  anon_key: string
+  schemas: string[]
+  aggregates: boolean
+  plans: boolean
+  max_rows: number
+  roles: string[]
+  relations: ExploreRelation[]
+  functions: ExploreFunction[]
+}
+
+export interface ExploreColumn {
+  name: string
+  type: string
+  category: string
+  enum_values?: string[]
+  not_null: boolean
+  has_default: boolean
+  writable: boolean
+  comment: string
+}
+
+export interface ExploreEmbed {
+  schema: string
+  target: string
+  relation: string
+  name: string
+  hint: string
+  cardinality: string
+  to_one: boolean
+  through: string
+  columns: string[]
+}
+
+export interface ExploreFunction {
+  schema: string
+  name: string
+  comment: string
+  arguments: ExploreArgument[]
+  takes_body: boolean
+  returns: string
+  returns_set: boolean
+  columns: ExploreColumn[]
+  read_only: boolean
+  roles: string[]
+}
+
+export interface ExploreRelation {
+  schema: string
+  name: string
+  kind: string
+  comment: string
+  columns: ExploreColumn[]
+  primary_key: string[]
+  uniques: string[][]
+  verbs: string[]
+  rls: boolean
+  access: ExploreAccess[]
+  embeds: ExploreEmbed[]
+}
+
 export interface ExtensionBody {
   name: string
   version: string
@@ -625,6 +701,19 @@ export interface PoolBody {
 export interface QueriesBody {
   saved: SavedQueryBody[]
   history: PastQueryBody[]
+}
+
+export interface RESTRequestBody {
+  method: string
+  path: string
+  headers?: Record<string, string>
+  body?: string
+}
+
+export interface RESTStatementBody {
+  sql: string
+  parameters: (string | null)[]
+  count: string
 }
 
 export interface RefusedRow {
