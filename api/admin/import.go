@@ -97,7 +97,10 @@ func (d *Data) importRows(c echo.Context) error {
 		err = cause
 	}
 	if err != nil && err != errDryRun && !i.out.begun && i.taken == 0 && len(i.refused) == 0 {
-		return err
+		// What fails while rows are written, without their being at fault, leaves open whether any were kept: it is said.
+		if i.insert == "" || explain(err).status < 500 {
+			return err
+		}
 	}
 	if err := i.finish(err); err != nil {
 		return err
