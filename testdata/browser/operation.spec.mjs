@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { attacks, requests, seed } from './operation.seed.mjs'
-import { expectAccessible, expectNoAxeViolations, expecting, owner, settled, start } from './world.mjs'
+import { expectNoAxeViolations, expecting, owner, settled, start } from './world.mjs'
 
 let world
 before(async () => {
@@ -202,7 +202,3 @@ test('the first screen says so when the server goes away', { timeout: 90_000 }, 
   await page.getByText('the server does not answer').waitFor(within)
   await world.close(page)
 })
-
-for (const path of ['/', '/logs', '/logs?tab=accounts', '/performance', '/performance?tab=indexes', '/performance?tab=tables', '/performance?tab=activity']) {
-  test(`axe finds nothing on ${path}`, { timeout: 120_000 }, () => expectAccessible(world, path))
-}
