@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
@@ -107,8 +108,11 @@ func (d *Data) checkDDL(body *DDLBody) error {
 
 // controlsTransaction tells statements that would end the transaction which the change is.
 func controlsTransaction(text string) bool {
-	word, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), " ")
-	switch strings.TrimRight(word, ";") {
+	word := strings.TrimSpace(text)
+	if end := strings.IndexFunc(word, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }); end >= 0 {
+		word = word[:end] // a comment may be next, without a space
+	}
+	switch strings.ToLower(word) {
 	case "begin", "start", "commit", "end", "rollback", "abort", "prepare":
 		return true
 	}
