@@ -67,6 +67,7 @@ func (i *importing) all() error {
 		}
 		i.batch = append(i.batch, importRow{values, line})
 		for _, value := range values {
+			i.bytes += 8 // what is absent takes room too
 			if value != nil {
 				i.bytes += len(*value)
 			}
