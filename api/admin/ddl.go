@@ -95,6 +95,8 @@ func (d *Data) checkDDL(body *DDLBody) error {
 	for i, statement := range body.Statements {
 		parts, err := migrations.Split(statement)
 		switch {
+		case strings.ContainsRune(statement, 0):
+			return about(i, refusedf(http.StatusBadRequest, "22021", "SQL has no NUL character"))
 		case err != nil:
 			return about(i, refusedf(http.StatusBadRequest, "42601", "%v", err))
 		case len(parts) != 1:
