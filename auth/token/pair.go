@@ -43,7 +43,8 @@ type Pair struct {
 	private crypto.Signer // nil where only the public half is known
 }
 
-// NewPair makes a key. Its ID is its thumbprint (RFC 7638).
+// NewPair makes a key. Its ID is its thumbprint (RFC 7638), which begins with no dash: shells and commands would take
+// it for an option.
 func NewPair(algorithm string) (*Pair, error) {
 	var private crypto.Signer
 	var err error
@@ -61,7 +62,9 @@ func NewPair(algorithm string) (*Pair, error) {
 		return nil, fmt.Errorf("make a signing key: %w", err)
 	}
 	p := &Pair{Algorithm: algorithm, public: private.Public(), private: private}
-	p.ID = p.thumbprint()
+	if p.ID = p.thumbprint(); p.ID[0] == '-' {
+		return NewPair(algorithm)
+	}
 	return p, nil
 }
 

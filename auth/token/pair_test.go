@@ -323,3 +323,15 @@ func signers(b *testing.B) []*Signer {
 	}
 	return all
 }
+
+func TestNoKeyIsNamedLikeAnOption(t *testing.T) {
+	for range 1000 { // one in 64 thumbprints begins with a dash
+		p, err := NewPair("EdDSA")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(p.ID, "-") {
+			t.Fatalf("%s", p.ID)
+		}
+	}
+}
