@@ -26,7 +26,7 @@ type MessageSettings struct {
 	TwilioToken   auth.Secret `flag:"twilio-auth-token" help:"its token; @FILE reads it from a file"`
 	TwilioFrom    string      `flag:"twilio-from" help:"number or name that text messages come from, or the SID of a messaging service"`
 	TwilioContent string      `flag:"twilio-content-sid" help:"template of WhatsApp messages with the code as its first variable; empty: they are sent as text"`
-	TwilioURL     string      `flag:"twilio-url" default:"https://api.twilio.com" help:"base of the API"`
+	TwilioURL     string      `flag:"twilio-url" start:"true" default:"https://api.twilio.com" help:"base of the API"`
 	SMSTemplate   string      `flag:"sms-template" default:"Your code is {{ .Code }}" help:"what text messages say"`
 }
 

@@ -116,8 +116,8 @@ func (s *Settings) withStored(stored map[string]string) (Settings, error) {
 	return with, with.Check()
 }
 
-// storable tells whether a setting may be stored: secrets are not, nor what is needed before the database is there or
-// decides whom to believe.
+// storable tells whether a setting may be stored: secrets are not, nor what is needed before the database is there,
+// decides whom to believe, or says who is sent the secrets that an operator has given.
 func storable(name string) bool {
 	i := slices.IndexFunc(settingFields(), func(field reflect.StructField) bool { return field.Tag.Get("flag") == name })
 	if i < 0 {

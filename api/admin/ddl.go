@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
@@ -94,6 +95,8 @@ func (d *Data) checkDDL(body *DDLBody) error {
 	for i, statement := range body.Statements {
 		parts, err := migrations.Split(statement)
 		switch {
+		case strings.ContainsRune(statement, 0):
+			return about(i, refusedf(http.StatusBadRequest, "22021", "SQL has no NUL character"))
 		case err != nil:
 			return about(i, refusedf(http.StatusBadRequest, "42601", "%v", err))
 		case len(parts) != 1:
@@ -107,8 +110,11 @@ func (d *Data) checkDDL(body *DDLBody) error {
 
 // controlsTransaction tells statements that would end the transaction which the change is.
 func controlsTransaction(text string) bool {
-	word, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), " ")
-	switch strings.TrimRight(word, ";") {
+	word := strings.TrimSpace(text)
+	if end := strings.IndexFunc(word, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }); end >= 0 {
+		word = word[:end] // a comment may be next, without a space
+	}
+	switch strings.ToLower(word) {
 	case "begin", "start", "commit", "end", "rollback", "abort", "prepare":
 		return true
 	}

@@ -129,6 +129,8 @@ func forbidCaching(c echo.Context) {
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	// A function of the database may answer with a page: its scripts would be those of the dashboard's own origin.
+	header.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 }
 
 // fromHere refuses requests that a page of another origin may have made.

@@ -21,6 +21,8 @@ const (
 	importBatchBytes = 1 << 20
 	// mostRefusedRows is how many refused rows an import may have: a file with more is another one than was meant.
 	mostRefusedRows = 10_000
+	// mostRefusalReason bounds what is said of one of them, in bytes.
+	mostRefusalReason = 1 << 10
 	// progressSpacing is the least time between two lines of progress.
 	progressSpacing = 500 * time.Millisecond
 	// importPatience is how long the next bytes of the file may take.

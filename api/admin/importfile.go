@@ -150,7 +150,7 @@ func newJSONSource(r io.Reader, array bool) *jsonSource {
 	if !array {
 		return &jsonSource{lines: bufio.NewReaderSize(r, 64<<10)}
 	}
-	counted := &lineCounter{from: r}
+	counted := &lineCounter{source: r}
 	return &jsonSource{counted: counted, decoder: json.NewDecoder(counted), array: true}
 }
 
@@ -177,11 +177,12 @@ func (s *jsonSource) object() (json.RawMessage, error) {
 	if !s.array {
 		return s.nextLine()
 	}
+	s.counted.from(s.decoder.InputOffset())
 	if !s.opened {
 		s.opened = true
 		token, err := s.decoder.Token()
-		if _, cut := errors.AsType[*cutError](err); cut {
-			return nil, err
+		if _, cut := errors.AsType[*cutError](err); cut || err == errWideRow {
+			return nil, s.broken(err)
 		}
 		if token != json.Delim('[') {
 			return nil, fileError(1, "the file is not an array of objects")
@@ -200,7 +201,7 @@ func (s *jsonSource) object() (json.RawMessage, error) {
 		return nil, s.broken(err)
 	}
 	if len(raw) > mostImportRow {
-		return nil, fileError(s.line, "the row is larger than %d bytes", mostImportRow)
+		return nil, s.broken(errWideRow)
 	}
 	return raw, nil
 }
@@ -208,6 +209,9 @@ func (s *jsonSource) object() (json.RawMessage, error) {
 func (s *jsonSource) broken(err error) error {
 	if _, cut := errors.AsType[*cutError](err); cut {
 		return err
+	}
+	if err == errWideRow {
+		return fileError(s.counted.at(s.decoder.InputOffset()), "the row is larger than %d bytes", mostImportRow)
 	}
 	return fileError(s.counted.at(s.decoder.InputOffset()), "%v", err)
 }
@@ -273,16 +277,26 @@ func members(raw json.RawMessage) (fields []string, values []*string, err error)
 }
 
 // lineCounter counts the lines of what passes, and tells at which an offset is that comes no earlier than those it was
-// asked for before.
+// asked for before. Of one object, with the space before it, it lets no more pass than a row may have and a reader looks
+// ahead: the decoder would hold all of it.
 type lineCounter struct {
-	from   io.Reader
+	source io.Reader
+	began  int64   // offset of the object
 	breaks []int64 // offsets of line breaks that were not asked about yet
 	read   int64
 	lines  int64
 }
 
+var errWideRow = errors.New("the row is too large")
+
+// from says where an object begins.
+func (l *lineCounter) from(offset int64) { l.began = offset }
+
 func (l *lineCounter) Read(p []byte) (int, error) {
-	n, err := l.from.Read(p)
+	if l.read-l.began > 2*mostImportRow {
+		return 0, errWideRow
+	}
+	n, err := l.source.Read(p)
 	for i, b := range p[:n] {
 		if b == '\n' {
 			l.breaks = append(l.breaks, l.read+int64(i))

@@ -67,6 +67,7 @@ func (i *importing) all() error {
 		}
 		i.batch = append(i.batch, importRow{values, line})
 		for _, value := range values {
+			i.bytes += 8 // what is absent takes room too
 			if value != nil {
 				i.bytes += len(*value)
 			}
@@ -278,6 +279,7 @@ func (i *importing) faulty(row importRow, code string) string {
 
 // refuse notes a row that is left out.
 func (i *importing) refuse(row RefusedRow) error {
+	row.Reason = clip(row.Reason, mostRefusalReason) // PostgreSQL repeats the value, whatever its size
 	i.refused = append(i.refused, row)
 	if i.options.strict {
 		return refusedf(http.StatusUnprocessableEntity, "row_refused", "Line %d was refused", row.Line)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -103,6 +104,9 @@ func (d *Data) testPolicies(c echo.Context) error {
 	case "select", "insert", "update", "delete":
 	default:
 		return refusedf(http.StatusBadRequest, "bad_verb", "The verb is select, insert, update or delete")
+	}
+	if strings.ContainsRune(body.Filter, 0) {
+		return refusedf(http.StatusBadRequest, "22021", "SQL has no NUL character")
 	}
 	if body.Role == "" {
 		return refusedf(http.StatusBadRequest, "bad_role", "A role is wanted")

@@ -306,8 +306,12 @@ func clip(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "")
 }
 
-// password finds where SQL may hold one: create role … password '…', set_config('….password', '…'), password => '…'.
-var password = regexp.MustCompile(`(?i)(password|secret|passwd)\w*['"]?\s*(=>?|:=|,|to\s)?\s*(e|u&)?['$]`)
+// password finds where SQL may hold one: create role … password '…', set_config('….password', '…'), password => '…'; in a
+// connection string; insert into … (…, password) values (…, '…'); crypt('…', …), vault.create_secret('…').
+var password = regexp.MustCompile(`(?i)(password|secret|passwd)\w*['"]?\s*(=>?|:=|,|to\s)?\s*(e|u&)?['$]` +
+	`|(password|passwd)=\w` +
+	`|insert\s+into[^;(]*\([^;)]*(password|secret|passwd)[^;)]*\)[^;]*'` +
+	`|(crypt|hmac|(create|update)_secret)\w*"?\s*\([^;]*('|\$[^0-9])`)
 
 // tellsSecret says that SQL may hold a password, so that it is written nowhere.
 func tellsSecret(sql string) bool { return password.MatchString(sql) }

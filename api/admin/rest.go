@@ -120,8 +120,8 @@ func (d *Data) serveREST(c echo.Context) error {
 }
 
 // principal is as whom a request is carried out. Viewers never act as the owner, who is as a rule a superuser: they read
-// as the service role. Of functions they may call those that the public may: an argument can be a statement, and
-// that the transaction is read-only keeps none from reading files or running programs.
+// as the service role. Functions they call through the API of apps alone: an argument can be a statement, which takes back
+// the role that is set here and is the owner's then. That the transaction is read-only keeps none from reading all.
 func (d *Data) principal(c echo.Context, m *mounted) (*auth.Principal, error) {
 	v, err := d.viewOf(c)
 	if err != nil {
@@ -131,13 +131,12 @@ func (d *Data) principal(c echo.Context, m *mounted) (*auth.Principal, error) {
 		if v.role == "" {
 			v = view{auth.RoleService, auth.Nobody(auth.RoleService).Claims}
 		}
-		public := v.role == auth.RoleAnon || v.role == auth.RoleAuthenticated
-		if !public && v.role != auth.RoleService {
+		if v.role != auth.RoleAnon && v.role != auth.RoleAuthenticated && v.role != auth.RoleService {
 			return nil, refusedf(http.StatusForbidden, "forbidden", "A viewer can see the database as anon, authenticated or service_role only")
 		}
-		if !public && calls(c.Request().URL) {
-			r := refusedf(http.StatusForbidden, "forbidden", "A viewer can call functions as anon or authenticated only")
-			r.Hint = "Choose one of these roles in \"view as\""
+		if calls(c.Request().URL) {
+			r := refusedf(http.StatusForbidden, "forbidden", "A viewer cannot call functions from the dashboard")
+			r.Hint = "Call it through /rest/v1, with the key of an app, or ask an editor"
 			return nil, r
 		}
 	}

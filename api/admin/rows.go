@@ -13,8 +13,12 @@ import (
 	"basalt/auth/administrator"
 )
 
-// mostRowChanges is how many rows one request may change.
-const mostRowChanges = 1000
+const (
+	// mostRowChanges is how many rows one request may change.
+	mostRowChanges = 1000
+	// mostRowBytes bounds the values of all rows that its answer holds, with those that undo it.
+	mostRowBytes = 64 << 20
+)
 
 // RowChange is what happens to one row. Values are PostgreSQL's text, null is NULL.
 type RowChange struct {
@@ -162,6 +166,7 @@ type rowChanger struct {
 	rows      [][]*string
 	undo      []RowChange
 	conflicts []ConflictBody
+	bytes     int // of all values that were read
 }
 
 func (r *rowChanger) answer() RowsBody {
@@ -348,7 +353,7 @@ func (r *rowChanger) read(key []*tableColumn, values map[string]*string) (map[st
 	s.text(" from " + r.table.sql())
 	r.table.where(s, key, values, nil)
 	s.text(" limit 2")
-	rows, err := s.run(r.ctx, r.tx)
+	rows, err := r.run(s)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -365,7 +370,23 @@ func (r *rowChanger) returning(s *statement) ([][]*string, error) {
 	}
 	s.text(" returning ")
 	s.list(r.table.readable, func(c *tableColumn) { s.text(c.sql()) })
-	return s.run(r.ctx, r.tx)
+	return r.run(s)
+}
+
+// run runs a statement and gives its rows, as long as all of them are not too much to hold.
+func (r *rowChanger) run(s *statement) ([][]*string, error) {
+	rows, err := s.run(r.ctx, r.tx)
+	for _, row := range rows {
+		for _, value := range row {
+			if value != nil {
+				r.bytes += len(*value)
+			}
+		}
+	}
+	if err == nil && r.bytes > mostRowBytes {
+		return nil, refusedf(http.StatusRequestEntityTooLarge, "54000", "The rows hold more than %d MiB: change fewer of them at once", mostRowBytes>>20)
+	}
+	return rows, err
 }
 
 // only gives the values of those columns that another set has.

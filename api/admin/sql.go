@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/labstack/echo/v4"
 
+	"basalt/auth"
 	"basalt/auth/administrator"
 	"basalt/migrations"
 	"basalt/store/console"
@@ -164,8 +165,9 @@ func (d *Data) runSQL(c echo.Context) error {
 	}
 	session := v.session()
 	if who.Role == viewer {
-		// Planning evaluates functions that are not volatile: not as a superuser.
-		session.Role, session.ReadOnly = readerRole, true
+		// Planning evaluates functions that are not volatile, and its errors and estimates tell of what they give: they
+		// may read what viewers may.
+		session.Role, session.ReadOnly = auth.RoleService, true
 	}
 	statements, err := migrations.Split(body.SQL)
 	if syntax, ok := errors.AsType[*migrations.SyntaxError](err); ok {
@@ -206,9 +208,6 @@ func (d *Data) runSQL(c echo.Context) error {
 	d.remember(c, &body, time.Since(run.began), err)
 	return finished
 }
-
-// readerRole is what statements of viewers are planned as: it may read every table and is no superuser.
-const readerRole = "pg_read_all_data"
 
 func (b *SQLBody) check(role administrator.Role) error {
 	switch {
