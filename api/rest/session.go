@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"basalt/auth"
@@ -106,14 +107,20 @@ func headersJSON(r *http.Request) string {
 	return string(append(dst, '}'))
 }
 
+// dashboardCookies sign administrators in: a browser sends them along, and no function of an app may see them.
+var dashboardCookies = [...]string{"basalt_admin", "__Host-basalt_admin"}
+
 // cookiesJSON is the object that request.cookies holds, empty text when there are none.
 func cookiesJSON(r *http.Request) string {
 	if _, ok := r.Header["Cookie"]; !ok {
 		return ""
 	}
 	dst := append(make([]byte, 0, 256), '{')
-	for i, cookie := range r.Cookies() {
-		if i > 0 {
+	for _, cookie := range r.Cookies() {
+		if slices.Contains(dashboardCookies[:], cookie.Name) {
+			continue
+		}
+		if len(dst) > 1 {
 			dst = append(dst, ',')
 		}
 		dst = appendValidString(dst, cookie.Name)

@@ -34,6 +34,8 @@ func TestSQLSeesTheRequest(t *testing.T) {
 		{name: "its host", path: "rpc/header?name=host", status: 200, want: quote(strings.TrimPrefix(s.URL, "http://"))},
 		{name: "a header that it lacks", path: "rpc/header?name=x-none", status: 200, want: "null"},
 		{name: "its cookies", path: "rpc/cookie?name=b", headers: []string{`Cookie: a=1; b="2 3"`}, status: 200, want: anything, has: []string{"2 3"}},
+		{name: "no cookies of administrators", path: "rpc/cookie?name=basalt_admin", headers: []string{`Cookie: basalt_admin=token; b=1`}, status: 200, want: "null"},
+		{name: "the cookies behind those", path: "rpc/cookie?name=b", headers: []string{`Cookie: __Host-basalt_admin=token; b=1`}, status: 200, want: anything, has: []string{"1"}},
 		{name: "no cookies", path: "rpc/cookie?name=b", status: 200, want: "null"},
 		{name: "no cookies among the headers", path: "rpc/header?name=cookie", headers: []string{`Cookie: a=1`}, status: 200, want: "null"},
 		{name: "the claims of the anonymous", path: "rpc/claim?name=role", headers: []string{"Apikey:"}, status: 200, want: `"anon"`},

@@ -155,10 +155,8 @@ test('findings about statements, indexes and tables come with what to do', { tim
 })
 
 test('who holds whom up is shown and ended', { timeout: 120_000 }, async () => {
-  const [{ name }] = (await world.sql('select current_database() as name')).rows
   const connect = async (application) => {
-    const url = process.env.BASALT_TEST_DATABASE_URL?.replace(/\/[^/]*$/, `/${name}`) ?? world.keys.DATABASE_URL
-    const client = new pg.Client({ connectionString: url, application_name: application })
+    const client = new pg.Client({ connectionString: world.databaseURL, application_name: application })
     client.on('error', () => {}) // it is ended on purpose
     await client.connect()
     return client

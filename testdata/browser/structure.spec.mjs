@@ -49,7 +49,7 @@ test('a table with an enum and a foreign key is made by keyboard and mouse', asy
   await done(page)
   await page.getByText("open · it's paid").waitFor()
 
-  await page.getByRole('link', { name: /^Tables/ }).first().click()
+  await page.getByRole('main').getByRole('link', { name: /^Tables/ }).first().click()
   await page.getByRole('heading', { name: 'Structure' }).waitFor()
   await page.getByRole('button', { name: 'Create a table' }).click()
   await page.keyboard.type('orders')
@@ -154,10 +154,7 @@ test('a change is edited, saved as a migration, and made without blocking', asyn
 
 test('a busy table is said to be busy, with who holds it', async () => {
   const { default: pg } = await import('pg')
-  const { rows: [{ name }] } = await world.sql('select current_database() as name')
-  const url = new URL(process.env.BASALT_TEST_DATABASE_URL ?? world.keys.DATABASE_URL)
-  if (process.env.BASALT_TEST_DATABASE_URL) url.pathname = `/${name}`
-  const other = new pg.Client({ connectionString: url.href })
+  const other = new pg.Client({ connectionString: world.databaseURL })
   await other.connect()
   await other.query('begin; lock table customers in share mode')
   const page = await open('/structure/public/customers?do=alter-table')

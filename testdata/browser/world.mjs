@@ -91,6 +91,7 @@ export async function start({ administrator = true, flags = [] } = {}) {
     setupURL: ready.setup_url,
     keys,
     log,
+    databaseURL: base?.url ?? keys.DATABASE_URL, // for connections beside the server's
     run, // a command of the binary over the same database
     browser,
     sql: (text, values) => sql.query(text, values),
