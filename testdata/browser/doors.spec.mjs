@@ -116,7 +116,7 @@ test('a session that is ended elsewhere is said so, and what was typed is still 
   await world.close(page)
 })
 
-test('axe finds nothing, and nothing is wider than the window', { timeout: 600_000 }, async (t) => {
+test('axe finds nothing, and nothing is wider than the window', { timeout: 1_200_000 }, async (t) => {
   for (const { seed } of screens) await seed?.(world)
   for (const { name, path, signedIn = true, prepare } of screens) {
     await t.test(name, async () => {
