@@ -2,7 +2,6 @@ package api
 
 import (
 	"math"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"basalt/api/body"
+	"basalt/api/requests"
 	"basalt/api/rest"
 )
 
@@ -56,13 +56,7 @@ func (m *metrics) observe(c echo.Context, status int, took time.Duration) {
 	if route == "" {
 		route = "unknown"
 	}
-	method := c.Request().Method
-	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
-	default:
-		method = "other"
-	}
-	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Observe(took.Seconds())
+	m.requests.WithLabelValues(route, requests.Method(c.Request().Method), strconv.Itoa(status)).Observe(took.Seconds())
 	if c.Request().Header.Get("X-Retry-Count") != "" {
 		m.retries.Inc()
 	}

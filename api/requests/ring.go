@@ -82,7 +82,7 @@ func New() *Log {
 
 // Add takes a request.
 func (l *Log) Add(r *Request) {
-	name := method(r.Method)
+	name := Method(r.Method)
 	route := l.routes.of(name, r.Route)
 	end := r.At.Add(r.Duration).Unix()
 	l.total.add(end, r.Duration, r.Status)
@@ -168,8 +168,8 @@ func (l *Log) After(seq uint64, each func(*Request)) (reached, dropped uint64) {
 	return seq, dropped
 }
 
-// method gives the name of a method as a constant, so that clients cannot make names.
-func method(name string) string {
+// Method gives the name of a method as a constant, so that clients cannot make names: others are "other".
+func Method(name string) string {
 	switch name {
 	case http.MethodGet:
 		return http.MethodGet
