@@ -161,14 +161,23 @@ func variableOf(tag reflect.StructTag) (name, value string) {
 	return "", ""
 }
 
-// value finds the setting of a flag, nil when there is none.
-func (s *Settings) value(flag string) *settingValue {
+// settingField finds the field of a flag.
+func settingField(flag string) (reflect.StructField, bool) {
 	for _, declared := range settingFields() {
 		if declared.Tag.Get("flag") == flag {
-			return &settingValue{field: reflect.ValueOf(s).Elem().FieldByIndex(declared.Index)}
+			return declared, true
 		}
 	}
-	return nil
+	return reflect.StructField{}, false
+}
+
+// value finds the setting of a flag, nil when there is none.
+func (s *Settings) value(flag string) *settingValue {
+	declared, ok := settingField(flag)
+	if !ok {
+		return nil
+	}
+	return &settingValue{field: reflect.ValueOf(s).Elem().FieldByIndex(declared.Index)}
 }
 
 // Defaults gives the settings that apply when nothing is said.

@@ -58,22 +58,6 @@ func (s *Settings) sourceOf(name string) source {
 	return fromDefault
 }
 
-const storedSettings = `
-select
-  name,
-  value
-from basalt.settings
-order by name`
-
-// readStored reads what owners have stored.
-func readStored(ctx context.Context, db querier) (map[string]string, error) {
-	found := map[string]string{}
-	if err := collect(ctx, db, found, storedSettings); err != nil {
-		return nil, fmt.Errorf("read the stored settings: %w", err)
-	}
-	return found, nil
-}
-
 // takeStored puts what owners have stored in the dashboard in place of defaults. Stored settings that do not go with
 // those that are given must not keep a server from starting: then none of them counts, and the log says so.
 func (s *Settings) takeStored(ctx context.Context, url string, log zerolog.Logger) error {
@@ -82,9 +66,9 @@ func (s *Settings) takeStored(ctx context.Context, url string, log zerolog.Logge
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	found, err := readStored(ctx, conn)
+	found, err := admin.StoredSettings(ctx, conn)
 	if err != nil {
-		return err
+		return fmt.Errorf("read the stored settings: %w", err)
 	}
 	with, err := s.withStored(found)
 	if err != nil {
@@ -119,12 +103,8 @@ func (s *Settings) withStored(stored map[string]string) (Settings, error) {
 // storable tells whether a setting may be stored: secrets are not, nor what is needed before the database is there,
 // decides whom to believe, or says who is sent the secrets that an operator has given.
 func storable(name string) bool {
-	i := slices.IndexFunc(settingFields(), func(field reflect.StructField) bool { return field.Tag.Get("flag") == name })
-	if i < 0 {
-		return false
-	}
-	field := settingFields()[i]
-	return field.Tag.Get("start") == "" && field.Type != reflect.TypeFor[auth.Secret]()
+	field, ok := settingField(name)
+	return ok && field.Tag.Get("start") == "" && field.Type != reflect.TypeFor[auth.Secret]()
 }
 
 // describe tells of each setting what it is, what counts now, and what would at the next start with these stored. The

@@ -81,7 +81,7 @@ where name = $1`
 
 // listSettings answers GET /settings.
 func (o *Options) listSettings(c echo.Context) error {
-	stored, err := readSettings(c.Request().Context(), o.DB)
+	stored, err := StoredSettings(c.Request().Context(), o.DB)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (o *Options) changeSettings(c echo.Context) error {
 		if _, err := tx.Exec(ctx, `lock table basalt.settings in share row exclusive mode`); err != nil { // changes together must go together
 			return err
 		}
-		before, err := readSettings(ctx, tx)
+		before, err := StoredSettings(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -170,8 +170,8 @@ func changed(settings map[string]string, changes map[string]*string) map[string]
 	return picked
 }
 
-// readSettings reads what is stored.
-func readSettings(ctx context.Context, db interface {
+// StoredSettings reads the settings that owners have stored, by name.
+func StoredSettings(ctx context.Context, db interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }) (map[string]string, error) {
 	rows, err := db.Query(ctx, storedSettings)
