@@ -44,6 +44,7 @@ export function percent(share: number): string {
 export function rate(n: number): string { return digits(n, n < 10 ? 2 : n < 100 ? 1 : 0) }
 
 const clocks = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
+const minutes = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', hour12: false })
 
 const days = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
@@ -56,3 +57,6 @@ export function clock(at: string | number | Date): string { return clocks.format
 
 /** Date and time of day. */
 export function moment(at: string | number | Date): string { return dates.format(new Date(at)) }
+
+/** Date and time of day, to the minute. */
+export function toMinute(at: string | number | Date): string { return minutes.format(new Date(at)) }

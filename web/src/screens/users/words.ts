@@ -1,11 +1,10 @@
 // How users are told of.
 import type { UserBody } from '../../generated/admin.ts'
-
-const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+import { toMinute } from '../../kit/format.ts'
 
 /** A time of the server in the words of the browser's language. */
 export function when(time: string | null | undefined, otherwise = 'never'): string {
-  return time ? format.format(new Date(time)) : otherwise
+  return time ? toMinute(time) : otherwise
 }
 
 /** What a user is called: the address, the number, or the id of somebody who has neither. */
