@@ -59,9 +59,13 @@ const patience = 20 * time.Second
 
 func patient(h echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		ctx, cancel := context.WithTimeout(c.Request().Context(), patience)
-		defer cancel()
-		c.SetRequest(c.Request().WithContext(ctx))
+		whole := c.Request()
+		ctx, cancel := context.WithTimeout(whole.Context(), patience)
+		defer func() {
+			cancel()
+			c.SetRequest(whole) // who reads it later sees whether the client has left, not that patience is over
+		}()
+		c.SetRequest(whole.WithContext(ctx))
 		return h(c)
 	}
 }
@@ -118,7 +122,7 @@ func (o *Options) admitted(c echo.Context, least administrator.Role, accepts []s
 	}
 	if !session.Administrator.Role.Includes(least) {
 		p := refuse(http.StatusForbidden, "role_too_low", "This needs the role "+string(least))
-		p.hint = "Your role is " + string(session.Administrator.Role) + ". An owner can change it."
+		p.Hint = "Your role is " + string(session.Administrator.Role) + ". An owner can change it."
 		return nil, p
 	}
 	return session, nil
@@ -148,7 +152,7 @@ func (o *Options) fromHere(r *http.Request, accepts []string) error {
 	}
 	if r.Header.Get(headerDashboard) != "1" {
 		p := refuse(http.StatusForbidden, "header_missing", "The header "+headerDashboard+" is missing")
-		p.hint = "Send " + headerDashboard + ": 1 with every change."
+		p.Hint = "Send " + headerDashboard + ": 1 with every change."
 		return p
 	}
 	if r.ContentLength == 0 {
@@ -160,13 +164,13 @@ func (o *Options) fromHere(r *http.Request, accepts []string) error {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || !slices.Contains(accepts, kind) {
 		p := refuse(http.StatusUnsupportedMediaType, "content_type", "The body is of a type that is not read here")
-		p.hint = "Send one of: " + join(accepts)
+		p.Hint = "Send one of: " + join(accepts)
 		return p
 	}
 	return nil
 }
 
-func crossOrigin() *problem {
+func crossOrigin() *refusal {
 	return refuse(http.StatusForbidden, "cross_origin", "Requests of other origins are refused")
 }
 
@@ -186,7 +190,7 @@ func elevated(h echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if !sessionOf(c).Elevated {
 			p := refuse(http.StatusForbidden, "elevation_needed", "Prove once more who you are")
-			p.hint = "POST /admin/api/session/elevate with your password or a code."
+			p.Hint = "POST /admin/api/session/elevate with your password or a code."
 			return p
 		}
 		return h(c)

@@ -43,7 +43,7 @@ func (o *Options) followRequests(c echo.Context) error {
 	leave, admitted := log.Follow()
 	if !admitted {
 		p := refuse(http.StatusServiceUnavailable, "busy", "Too many follow the log already")
-		p.hint, p.retryAfter = "Close one of the other windows that do.", tailBeat
+		p.Hint, p.retryAfter = "Close one of the other windows that do.", tailBeat
 		return p
 	}
 	defer leave()

@@ -98,12 +98,12 @@ type principalKey struct{}
 func (d *Data) serveREST(c echo.Context) error {
 	m, err := d.mount(c.Request().Context())
 	if err != nil {
-		return d.refuse(c, err)
+		return err
 	}
 	defer m.users.Done()
 	principal, err := d.principal(c, m)
 	if err != nil {
-		return d.refuse(c, err)
+		return err
 	}
 	r := c.Request().WithContext(context.WithValue(c.Request().Context(), principalKey{}, principal))
 	// Functions see the headers of requests: the administrator's session is none of their business.
@@ -158,7 +158,7 @@ func (d *Data) mount(ctx context.Context) (*mounted, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
-		return nil, refusedf(http.StatusServiceUnavailable, "unavailable", "The server is stopping")
+		return nil, refusedf(http.StatusServiceUnavailable, "stopping", "The server is stopping")
 	}
 	if m.current == nil || time.Since(m.looked) > schemasSpacing {
 		var owner string
