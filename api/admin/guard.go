@@ -45,8 +45,7 @@ func (o *Options) prepare() {
 
 // route puts a route on the group that needs at least a role. Bodies are application/json unless other types are named.
 func (o *Options) route(g *echo.Group, method, path string, least administrator.Role, h echo.HandlerFunc, accepts ...string) {
-	o.routes = append(o.routes, Route{method, path, least})
-	g.Add(method, path, o.guard(least, accepts, h))
+	o.add(g, Route{method, path, least}, o.guard(least, accepts, h))
 }
 
 // brief puts a route on the group that asks the database for little: it is given up after patience.
@@ -73,8 +72,7 @@ func patient(h echo.HandlerFunc) echo.HandlerFunc {
 // open puts a route on the group for which nobody needs to be signed in.
 func (o *Options) open(g *echo.Group, method, path string, h echo.HandlerFunc) {
 	h = patient(h)
-	o.routes = append(o.routes, Route{Method: method, Path: path})
-	g.Add(method, path, func(c echo.Context) error {
+	o.add(g, Route{Method: method, Path: path}, func(c echo.Context) error {
 		forbidCaching(c)
 		if err := o.fromHere(c.Request(), nil); err != nil {
 			return o.fail(c, err)
@@ -84,6 +82,16 @@ func (o *Options) open(g *echo.Group, method, path string, h echo.HandlerFunc) {
 		}
 		return nil
 	})
+}
+
+// add puts a route on the group. What answers GET answers HEAD (RFC 9110 §9.3.2): the server leaves the body out.
+func (o *Options) add(g *echo.Group, route Route, h echo.HandlerFunc) {
+	o.routes = append(o.routes, route)
+	g.Add(route.Method, route.Path, h)
+	if route.Method == http.MethodGet {
+		route.Method = http.MethodHead
+		o.add(g, route, h)
+	}
 }
 
 // contextSession is where a request keeps the session that it came with.
@@ -150,10 +158,8 @@ func (o *Options) fromHere(r *http.Request, accepts []string) error {
 	if o.origins.Check(r) != nil {
 		return crossOrigin()
 	}
-	if r.Header.Get(headerDashboard) != "1" {
-		p := refuse(http.StatusForbidden, "header_missing", "The header "+headerDashboard+" is missing")
-		p.Hint = "Send " + headerDashboard + ": 1 with every change."
-		return p
+	if err := marked(r); err != nil {
+		return err
 	}
 	if r.ContentLength == 0 {
 		return nil
@@ -168,6 +174,16 @@ func (o *Options) fromHere(r *http.Request, accepts []string) error {
 		return p
 	}
 	return nil
+}
+
+// marked refuses requests without the header that no page of another origin can send.
+func marked(r *http.Request) error {
+	if r.Header.Get(headerDashboard) == "1" {
+		return nil
+	}
+	p := refuse(http.StatusForbidden, "header_missing", "The header "+headerDashboard+" is missing")
+	p.Hint = "Send " + headerDashboard + ": 1 with every change, and with every call of a function."
+	return p
 }
 
 func crossOrigin() *refusal {

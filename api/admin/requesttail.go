@@ -39,6 +39,9 @@ func (o *Options) followRequests(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if c.Request().Method == http.MethodHead {
+		return c.NoContent(http.StatusOK) // without a body there is nothing to wait for
+	}
 	log := o.Running.Requests
 	leave, admitted := log.Follow()
 	if !admitted {

@@ -45,7 +45,7 @@ const (
 // restMethods are the methods of the REST API with who may use them.
 func restMethods() map[string]administrator.Role {
 	return map[string]administrator.Role{
-		http.MethodGet: viewer, http.MethodHead: viewer, http.MethodOptions: viewer,
+		http.MethodGet: viewer, http.MethodOptions: viewer, // and HEAD, with GET
 		http.MethodPost: editor, http.MethodPut: editor, http.MethodPatch: editor, http.MethodDelete: editor,
 	}
 }
@@ -96,6 +96,11 @@ type principalKey struct{}
 
 // serveREST answers /rest and all below it.
 func (d *Data) serveREST(c echo.Context) error {
+	if calls(c.Request().URL) { // with GET too: a read-only transaction keeps no function from what is outside of it
+		if err := marked(c.Request()); err != nil {
+			return err
+		}
+	}
 	m, err := d.mount(c.Request().Context())
 	if err != nil {
 		return err
