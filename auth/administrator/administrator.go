@@ -95,6 +95,8 @@ type Options struct {
 	Policy password.Policy
 	// Vault seals the secrets of second factors.
 	Vault *seal.Vault
+	// AuditRetention is how long entries of the audit log are kept; 0 keeps them for ever.
+	AuditRetention time.Duration
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
 	// Log takes what happens.
