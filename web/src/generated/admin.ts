@@ -469,6 +469,7 @@ export interface Me {
   email: string
   role: string
   totp: boolean
+  recovery_codes: number
   passkeys: number
 }
 
@@ -714,6 +715,10 @@ export interface RESTStatementBody {
   sql: string
   parameters: (string | null)[]
   count: string
+}
+
+export interface RecoveryCodes {
+  codes: string[]
 }
 
 export interface RefusedRow {
