@@ -514,8 +514,6 @@ export interface OverviewBody {
   pool: PoolBody
   database: DatabaseBody | null
   database_error: string
-  slowest: StatementBody[]
-  statements: string
   errors: RequestEntry[]
   steps: StepBody[]
 }
