@@ -156,7 +156,7 @@ func TestTurnsGoEveryWayAndStopAtAFailure(t *testing.T) {
 
 func TestAddressesThatAreNoServersAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, address := range []string{"", "127.0.0.1:8090", "https://127.0.0.1", "http://", "::"} {
+	for _, address := range []string{"", "127.0.0.1:8090", "ftp://127.0.0.1", "http://", "::", "http://127.0.0.1:8090/rest/v1"} {
 		if _, err := Closed(t.Context(), Options{URL: address, Callers: 1}, get); err == nil {
 			t.Errorf("%q was taken", address)
 		}
