@@ -1,7 +1,7 @@
 // Writes: each iteration creates a row of bench_entry, changes it and deletes it.
 //
 // The callers grow from 5 to 50 in SECONDS; CALLERS=2,10 has them grow from 2 to 10.
-import { fail } from 'k6'
+import { check, fail } from 'k6'
 import http from 'k6/http'
 import { Counter } from 'k6/metrics'
 import { answered, callers, named, url, whole } from './server.js'
@@ -45,22 +45,22 @@ export function setup() {
 export default function (run) {
   const row = { run, body: `${__VU}-${__ITER}`, amount: 1 }
   const creation = http.post(entries, JSON.stringify(row), writing('create'))
-  if (!answered(creation, 201, 'create: the row that was sent', (r) => holds(r, row))) return
+  if (!answered(creation, 'create', 201, 'the row that was sent', (r) => holds(r, row))) return
   created.add(1)
   unchanged.add(1)
   present.add(1)
   row.id = creation.json('0.id')
   row.amount = 2
   const change = http.patch(`${entries}?id=eq.${row.id}`, '{"amount":2}', writing('update'))
-  if (answered(change, 200, 'update: the row with its change', (r) => holds(r, row))) unchanged.add(-1)
+  if (answered(change, 'update', 200, 'the row with its change', (r) => holds(r, row))) unchanged.add(-1)
   const deletion = http.del(`${entries}?id=eq.${row.id}`, null, writing('delete'))
-  if (answered(deletion, 200, 'delete: the row as it was', (r) => holds(r, row))) present.add(-1)
+  if (answered(deletion, 'delete', 200, 'the row as it was', (r) => holds(r, row))) present.add(-1)
 }
 
 /** A row that is left was lost to its caller or written twice: it fails the run and is cleared away. */
 export function teardown(run) {
   const after = http.get(`${entries}?run=eq.${run}&select=id`, named('teardown'))
-  answered(after, 200, 'no row of this run is left', (r) => r.json('#') === 0)
+  check(after, { 'no row of this run is left': (r) => r.status === 200 && r.json('#') === 0 })
   http.del(`${entries}?run=eq.${run}`, null, named('teardown'))
 }
 

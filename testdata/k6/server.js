@@ -1,5 +1,7 @@
 // The server under load and the account that loads it, as the environment names them.
 import { check, fail } from 'k6'
+import exec from 'k6/execution'
+import { Counter } from 'k6/metrics'
 
 function need(name) {
   return __ENV[name] || fail(`${name} is not set: API_URL, ANON_KEY and TOKEN say where to send requests, and as whom`)
@@ -26,11 +28,15 @@ export function named(name, more) {
   return { headers: Object.assign({}, headers, more), tags: { name } }
 }
 
+// Those that arrive after the end of a scenario, asked for before it, are none of its throughput.
+const inTime = new Counter('answers_in_time')
+
 /** Checks an answer by its status and then by what it says; an answer that cannot be read says nothing. */
-export function answered(response, status, what, says) {
-  const right = check(response, { [`${what}: status ${status}`]: (r) => r.status === status })
+export function answered(response, name, status, what, says) {
+  if (exec.scenario.progress < 1) inTime.add(1, { name })
+  const right = check(response, { [`${name}: status ${status}`]: (r) => r.status === status })
   return check(response, {
-    [what]: (r) => {
+    [`${name}: ${what}`]: (r) => {
       try {
         return right && says(r)
       } catch {
