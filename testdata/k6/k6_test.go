@@ -81,15 +81,16 @@ func (w *world) run(t *testing.T, script string, more ...string) (code int, outp
 	return cmd.ProcessState.ExitCode(), string(text), counted
 }
 
-// environment is that of the tests without k6's settings, with its own files in a folder that goes.
+// environment is that of the tests without what k6 or the scripts take from it, with k6's own files in a folder that
+// goes.
 func environment(t *testing.T) []string {
-	env := []string{"CALLERS=5", "SECONDS=1", "K6_AUTO_EXTENSION_RESOLUTION=false", "XDG_CONFIG_HOME=" + t.TempDir()}
+	var env []string
 	for _, pair := range os.Environ() {
-		if !strings.HasPrefix(pair, "K6_") && !strings.HasPrefix(pair, "KIND=") && !strings.HasPrefix(pair, "XDG_CONFIG_HOME=") {
+		if !strings.HasPrefix(pair, "K6_") {
 			env = append(env, pair)
 		}
 	}
-	return env
+	return append(env, "CALLERS=5", "SECONDS=1", "KIND=", "K6_AUTO_EXTENSION_RESOLUTION=false", "XDG_CONFIG_HOME="+t.TempDir())
 }
 
 func TestTheScriptsFindWhatIsWrongAndNothingElse(t *testing.T) {
