@@ -138,6 +138,9 @@ create policy most on bench_part to authenticated using (amount <> 1);
 			if code == 0 || !strings.Contains(output, c.says) {
 				t.Errorf("exit code %d, %q is not in\n%s", code, c.says, output)
 			}
+			if left := w.left(t); left > 0 {
+				t.Errorf("%d rows are left", left)
+			}
 		})
 	}
 }
