@@ -239,7 +239,7 @@ func BenchmarkSignIn(b *testing.B) {
 func BenchmarkSignInRate(b *testing.B) {
 	processors := runtime.GOMAXPROCS(0)
 	s := apitest.Start(b, "", nil)
-	accounts := 8 * processors
+	accounts := 4 * processors
 	for i := range accounts {
 		s.SignUp(b, fmt.Sprintf("rate-%d@example.com", i))
 	}
@@ -271,7 +271,7 @@ func BenchmarkSignInRate(b *testing.B) {
 			failed.Do(func() { b.Errorf("%d %v %s", response.StatusCode, err, text) })
 		}
 	}
-	const each = 60
+	const each = 24
 	ways := []func() float64{
 		func() float64 { return perSecond(processors, each, hash) },
 		func() float64 { return perSecond(accounts, each, signIn) },
