@@ -42,6 +42,7 @@ type section struct {
 var sections = []section{
 	{"reads", (*run).reads},
 	{"overhead", (*run).overhead},
+	{"micro", (*run).micro},
 }
 
 // Sections are the names that Options.Only may hold.
