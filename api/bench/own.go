@@ -69,6 +69,8 @@ func (t *Target) start(ctx context.Context, flags ...string) error {
 	o.cmd = exec.Command(o.binary, args...)
 	o.cmd.Env = plainEnvironment()
 	o.cmd.Dir = o.scratch
+	// Ctrl-C on a terminal is sent to all of its group: the server would be told to stop twice, and not stop in order.
+	o.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	logs, write := io.Pipe()
 	o.cmd.Stderr = write
 	if err := o.cmd.Start(); err != nil {
