@@ -30,8 +30,9 @@ type Target struct {
 	OwnerID string
 	Token   string
 
-	own  *Own // nil: it is somebody else's
-	made bool // the tables were made for this run
+	own   *Own     // nil: it is somebody else's
+	made  bool     // the tables were made for this run
+	users []string // ids of the users that were made for this run
 }
 
 // The user that owns the rows.
@@ -108,8 +109,8 @@ func (t *Target) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	var problems []error
-	if t.OwnerID != "" && t.own == nil {
-		problems = append(problems, t.service(ctx, http.MethodDelete, "/auth/v1/admin/users/"+t.OwnerID, nil, nil))
+	if t.own == nil {
+		problems = append(problems, t.removeUsers(ctx))
 	}
 	if t.made && t.own == nil {
 		problems = append(problems, t.sql(ctx, DropSchema))
@@ -130,32 +131,18 @@ func (t *Target) sql(ctx context.Context, statements string) error {
 	return err
 }
 
-// signIn makes the owner anew, so that nothing of an earlier run is needed, and signs in.
+// signIn makes the owner and signs in.
 func (t *Target) signIn(ctx context.Context) error {
-	var listed struct {
-		Users []struct{ ID, Email string }
-	}
-	if err := t.service(ctx, http.MethodGet, "/auth/v1/admin/users?per_page=10&filter="+url.QueryEscape(ownerEmail), nil, &listed); err != nil {
-		return err
-	}
-	for _, user := range listed.Users {
-		if user.Email == ownerEmail {
-			if err := t.service(ctx, http.MethodDelete, "/auth/v1/admin/users/"+user.ID, nil, nil); err != nil {
-				return err
-			}
-		}
-	}
 	password := rand.Text()
-	body := fmt.Appendf(nil, `{"email": %q, "password": %q, "email_confirm": true}`, ownerEmail, password)
-	var user struct{ ID string }
-	if err := t.service(ctx, http.MethodPost, "/auth/v1/admin/users", body, &user); err != nil {
+	id, err := t.makeUser(ctx, ownerEmail, "password", password)
+	if err != nil {
 		return err
 	}
-	t.OwnerID = user.ID
+	t.OwnerID = id
 	var session struct {
 		AccessToken string `json:"access_token"`
 	}
-	body = fmt.Appendf(nil, `{"email": %q, "password": %q}`, ownerEmail, password)
+	body := fmt.Appendf(nil, `{"email": %q, "password": %q}`, ownerEmail, password)
 	if err := t.ask(ctx, http.MethodPost, "/auth/v1/token?grant_type=password", t.AnonKey, body, &session); err != nil {
 		return err
 	}
