@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"basalt/api/bench/load"
@@ -118,27 +119,38 @@ func (r *run) flood(s *report.Section, who *signers) error {
 		if err != nil {
 			return err
 		}
+		var signedIn atomic.Int64
+		signIn := who.prepare(r.target, floodCallers)
 		type outcome struct {
 			result *load.Result
 			err    error
 		}
-		signedIn := make(chan outcome, 1)
+		ended := make(chan outcome, 1)
 		go func() {
-			result, err := load.Closed(r.ctx, load.Options{URL: r.target.URL, Callers: floodCallers, Warm: ahead, For: length + length/4}, who.prepare(r.target, floodCallers))
-			signedIn <- outcome{result, err}
+			o := load.Options{URL: r.target.URL, Callers: floodCallers, For: ahead + length + length/4}
+			result, err := load.Closed(r.ctx, o, func(caller, n int, q *load.Request) {
+				signIn(caller, n, q)
+				q.Check = func(body []byte) error {
+					signedIn.Add(1)
+					return isSession(body)
+				}
+			})
+			ended <- outcome{result, err}
 		}()
 		err = sleep(r.ctx, ahead)
 		var beside *load.Result
+		begin, before := time.Now(), signedIn.Load()
 		if err == nil {
 			beside, err = read()
 		}
-		flood := <-signedIn
+		done, took := signedIn.Load()-before, time.Since(begin)
+		flood := <-ended
 		if err = errors.Join(err, flood.err); err != nil {
 			return err
 		}
 		calm.add(alone)
 		flooded.add(beside)
-		rate = append(rate, flood.result.PerSecond())
+		rate = append(rate, float64(done)/took.Seconds())
 		bad := r.count429(flood.result)
 		refused += flood.result.Errors - bad
 		failed = append(failed, float64(alone.Errors+beside.Errors+bad))

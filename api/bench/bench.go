@@ -42,6 +42,7 @@ type section struct {
 var sections = []section{
 	{"reads", (*run).reads},
 	{"auth", (*run).auth},
+	{"writes", (*run).writes},
 }
 
 // Sections are the names that Options.Only may hold.

@@ -89,6 +89,11 @@ func (r *run) count429(result *load.Result) (failed int) {
 // signInTiers are the callers that sign in.
 var signInTiers = []int{1, 5, 20}
 
+const (
+	signInTime      = 1500 * time.Millisecond
+	leastSignInTime = 500 * time.Millisecond // in which some are done, also where other things are
+)
+
 // signInReadings are what the rounds of sign-ins have given.
 type signInReadings struct {
 	bare, single   readings   // the hash and the sign-in by one caller, one after the other
@@ -101,9 +106,10 @@ type signInReadings struct {
 // signIns measures sign-ins beside the bare hash.
 func (r *run) signIns(s *report.Section, who *signers) error {
 	m := signInReadings{tiers: make([]readings, len(signInTiers))}
-	length := r.lasting(1500 * time.Millisecond)
+	length := max(r.lasting(signInTime), leastSignInTime)
 	// The first sign-in of a server starts what hashes, and may hash anew what it holds to be outdated.
-	if _, err := load.Closed(r.ctx, load.Options{URL: r.target.URL, Callers: floodCallers, For: time.Minute, Count: 1}, who.prepare(r.target, floodCallers)); err != nil {
+	most := signInTiers[len(signInTiers)-1]
+	if _, err := load.Closed(r.ctx, load.Options{URL: r.target.URL, Callers: most, For: time.Minute, Count: 1}, who.prepare(r.target, most)); err != nil {
 		return err
 	}
 	for round := range r.options.Rounds {
