@@ -43,6 +43,7 @@ var sections = []section{
 	{"reads", (*run).reads},
 	{"auth", (*run).auth},
 	{"writes", (*run).writes},
+	{"limits", (*run).limits},
 }
 
 // Sections are the names that Options.Only may hold.
