@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -30,9 +31,10 @@ type Target struct {
 	OwnerID string
 	Token   string
 
-	own   *Own     // nil: it is somebody else's
-	made  bool     // the tables were made for this run
-	users []string // ids of the users that were made for this run
+	password string   // the owner's
+	own      *Own     // nil: it is somebody else's
+	made     bool     // the tables were made for this run
+	users    []string // ids of the users that were made for this run
 }
 
 // The user that owns the rows.
@@ -81,10 +83,10 @@ func (t *Target) makeTables(ctx context.Context) error {
 	if err := conn.QueryRow(ctx, `select to_regclass('public.bench_item') is not null`).Scan(&there); err != nil || there {
 		return err
 	}
+	t.made = true // an interrupt may come before the answer
 	if _, err := conn.Exec(ctx, Schema); err != nil {
 		return fmt.Errorf("make the tables of the benchmark: %w", err)
 	}
-	t.made = true
 	return t.seen(ctx)
 }
 
@@ -133,16 +135,21 @@ func (t *Target) sql(ctx context.Context, statements string) error {
 
 // signIn makes the owner and signs in.
 func (t *Target) signIn(ctx context.Context) error {
-	password := rand.Text()
-	id, err := t.makeUser(ctx, ownerEmail, "password", password)
+	t.password = rand.Text()
+	id, err := t.makeUser(ctx, ownerEmail, "password", t.password)
 	if err != nil {
 		return err
 	}
 	t.OwnerID = id
+	return t.renew(ctx)
+}
+
+// renew signs the owner in anew: a token lives for an hour, a stretched run longer.
+func (t *Target) renew(ctx context.Context) error {
 	var session struct {
 		AccessToken string `json:"access_token"`
 	}
-	body := fmt.Appendf(nil, `{"email": %q, "password": %q}`, ownerEmail, password)
+	body := fmt.Appendf(nil, `{"email": %q, "password": %q}`, ownerEmail, t.password)
 	if err := t.ask(ctx, http.MethodPost, "/auth/v1/token?grant_type=password", t.AnonKey, body, &session); err != nil {
 		return err
 	}
@@ -153,6 +160,19 @@ func (t *Target) signIn(ctx context.Context) error {
 // headers are the lines of a request that the owner makes.
 func (t *Target) headers() string {
 	return "Apikey: " + t.AnonKey + "\r\nAuthorization: Bearer " + t.Token + "\r\n"
+}
+
+// claims are those of the owner's token, as the server hands them to PostgreSQL.
+func (t *Target) claims() string {
+	parts := strings.Split(t.Token, ".")
+	if len(parts) != 3 {
+		return "{}"
+	}
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return "{}"
+	}
+	return string(text)
 }
 
 // describe tells what the figures depend on.

@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 )
 
 // Options say how the load is made.
 type Options struct {
-	// URL is the server's base address, as http://127.0.0.1:8090. TLS is not spoken.
+	// URL is the server's base address, as http://127.0.0.1:8090.
 	URL string
 	// Callers is how many connections are kept open, each with one request at a time.
 	Callers int
@@ -166,9 +167,15 @@ func connected(ctx context.Context, target *url.URL, n int) []*client {
 	return clients
 }
 
+// CheckURL refuses what is not the base address of a server.
+func CheckURL(address string) error {
+	_, err := parse(address)
+	return err
+}
+
 func parse(address string) (*url.URL, error) {
 	target, err := url.Parse(address)
-	if err != nil || target.Scheme != "http" || target.Host == "" {
+	if err != nil || target.Scheme != "http" && target.Scheme != "https" || target.Host == "" || strings.Trim(target.Path, "/") != "" {
 		return nil, fmt.Errorf("%q is not the address of a server, such as http://127.0.0.1:8090", address)
 	}
 	return target, nil
