@@ -12,7 +12,7 @@ import (
 const (
 	peakCallers = 50
 	// overloadCallers are more than may wait for a connection to PostgreSQL (--pool-wait), so that the server has to refuse.
-	overloadCallers = 4000
+	overloadCallers = 2500
 	overloadTime    = 1500 * time.Millisecond
 )
 
