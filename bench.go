@@ -123,7 +123,14 @@ func measure(cmd *cobra.Command, flags *benchFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, target.Close()) }()
+	defer func() {
+		problem := target.Close()
+		if problem != nil && ctx.Err() != nil {
+			err = fmt.Errorf("interrupted, and not all could be taken away: %w", problem)
+			return
+		}
+		err = errors.Join(err, problem)
+	}()
 	outcome, err := bench.Run(ctx, target, bench.Options{Only: flags.only, Pace: flags.pace, Rounds: flags.rounds, Progress: progress})
 	if err != nil {
 		return err

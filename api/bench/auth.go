@@ -109,7 +109,8 @@ func (r *run) flood(s *report.Section, who *signers) error {
 	pk := readKinds[0]
 	var calm, flooded readings
 	var rate, failed []float64
-	var refused int
+	refused, asked := 0, 0
+	var why error
 	read := func() (*load.Result, error) {
 		return load.Closed(r.ctx, load.Options{URL: r.target.URL, Callers: calmCallers, Warm: length / 4, For: length}, pk.prepare(r.target.headers()))
 	}
@@ -151,8 +152,11 @@ func (r *run) flood(s *report.Section, who *signers) error {
 		calm.add(alone)
 		flooded.add(beside)
 		rate = append(rate, float64(done)/took.Seconds())
-		bad := r.count429(flood.result)
-		refused += flood.result.Errors - bad
+		bad, turnedAway := apart(flood.result)
+		refused, asked = refused+turnedAway, asked+flood.result.Requests
+		if turnedAway > 0 {
+			why = flood.result.FirstError
+		}
 		failed = append(failed, float64(alone.Errors+beside.Errors+bad))
 		s.Notes = append(s.Notes, failures("reads without sign-ins", alone)...)
 		s.Notes = append(s.Notes, failures("reads in the flood of sign-ins", beside)...)
@@ -161,7 +165,7 @@ func (r *run) flood(s *report.Section, who *signers) error {
 		}
 	}
 	if refused > 0 {
-		s.Notes = append(s.Notes, report.Note{Text: fmt.Sprintf("Of the sign-ins of the flood %d were refused by the server's limits, which made it a smaller one.", refused)})
+		s.Notes = append(s.Notes, r.refusalNote(refused, asked, why))
 	}
 	slower := report.NewFigure("auth.flood.slower", "×", report.Lower, ratios(flooded.p95, calm.p95)...)
 	columns := append(readColumns[:len(readColumns):len(readColumns)], "sign-ins")

@@ -81,10 +81,10 @@ func (t *Target) makeTables(ctx context.Context) error {
 	if err != nil || there {
 		return err
 	}
+	t.made = true // an interrupt may come before the answer
 	if err := t.sql(ctx, Schema); err != nil {
 		return fmt.Errorf("make the tables of the benchmark: %w", err)
 	}
-	t.made = true
 	return t.seen(ctx)
 }
 
