@@ -161,7 +161,7 @@ func fitting(g grid) int {
 		if !head.glued {
 			whole = c
 		}
-		length, figures := lengths(g, c)
+		length, figures := lengths(g, c, false)
 		if !figures {
 			length = min(length, leastColumn)
 		}
@@ -173,14 +173,15 @@ func fitting(g grid) int {
 	return len(g[0])
 }
 
-// lengths is the longest text of a column, of the heads of figures the longest word, and whether it has figures.
-func lengths(g grid, column int) (longest int, figures bool) {
+// lengths is the longest text of a column, and whether it has figures. Their heads count whole, or by their longest
+// word.
+func lengths(g grid, column int, wholeHeads bool) (longest int, figures bool) {
 	for i, row := range g {
 		if column >= len(row) || row[column].rest {
 			continue
 		}
 		figures = figures || row[column].right
-		if i > 0 || !row[column].right {
+		if i > 0 || !row[column].right || wholeHeads {
 			longest = max(longest, utf8.RuneCountInString(row[column].text))
 			continue
 		}
@@ -239,13 +240,20 @@ func (t *terminal) rows(g grid, columns int) {
 	}
 }
 
-// widthsOf are the widths of columns, the widest texts being narrowed until the line fits.
+// widthsOf are the widths of columns. Where they do not fit, heads of figures are broken into lines, then the widest
+// texts are narrowed.
 func widthsOf(g grid, columns int) []int {
 	widths, figures := make([]int, columns), make([]bool, columns)
-	total := len(tableIndent) - columnGap
-	for c := range columns {
-		widths[c], figures[c] = lengths(g, c)
-		total += g[0][c].gap() + widths[c]
+	total := 0
+	for _, wholeHeads := range []bool{true, false} {
+		total = len(tableIndent) - columnGap
+		for c := range columns {
+			widths[c], figures[c] = lengths(g, c, wholeHeads)
+			total += g[0][c].gap() + widths[c]
+		}
+		if total <= TextWidth {
+			return widths
+		}
 	}
 	for ; total > TextWidth; total-- {
 		widest := -1
