@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"basalt/api/bench"
+	"basalt/api/bench/floor"
 	"basalt/api/bench/report"
 )
 
@@ -54,7 +55,7 @@ func benchCommand() *cobra.Command {
 	f.StringVar(&flags.json, "json", "", "file for the figures")
 	f.StringVar(&flags.report, "report", "", "file for a page with plots, such as bench.html")
 	f.StringVar(&flags.compare, "compare", "", "figures of an earlier run, to show what changed")
-	cmd.AddCommand(benchSchemaCommand())
+	cmd.AddCommand(benchSchemaCommand(), benchFloorCommand())
 	return cmd
 }
 
@@ -76,6 +77,19 @@ func benchSchemaCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&drop, "drop", false, "the SQL that takes them away")
 	return cmd
+}
+
+// benchFloorCommand is the server that a benchmark is measured beside, in a process of its own as Basalt is.
+func benchFloorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "floor",
+		Short:  "Answer a few requests by hand, of DATABASE_URL, as the user of BASALT_BENCH_CLAIMS",
+		Hidden: true,
+		Args:   noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return floor.Serve(cmd.Context(), os.Getenv("DATABASE_URL"), os.Getenv("BASALT_BENCH_CLAIMS"), cmd.OutOrStdout())
+		},
+	}
 }
 
 func (f *benchFlags) check() error {

@@ -41,6 +41,7 @@ type section struct {
 // sections in the order of the page.
 var sections = []section{
 	{"reads", (*run).reads},
+	{"overhead", (*run).overhead},
 }
 
 // Sections are the names that Options.Only may hold.

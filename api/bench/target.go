@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -166,6 +167,19 @@ func (t *Target) signIn(ctx context.Context) error {
 // headers are the lines of a request that the owner makes.
 func (t *Target) headers() string {
 	return "Apikey: " + t.AnonKey + "\r\nAuthorization: Bearer " + t.Token + "\r\n"
+}
+
+// claims are those of the owner's token, as the server hands them to PostgreSQL.
+func (t *Target) claims() string {
+	parts := strings.Split(t.Token, ".")
+	if len(parts) != 3 {
+		return "{}"
+	}
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return "{}"
+	}
+	return string(text)
 }
 
 // describe tells what the figures depend on.

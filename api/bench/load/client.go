@@ -25,6 +25,8 @@ type Request struct {
 
 	// Check, when set, looks at the whole body of an answer with the wanted status. The body is valid until it returns.
 	Check func(body []byte) error
+	// Headers, when set, is shown the headers of an answer with the wanted status.
+	Headers func(http.Header)
 }
 
 // client is one keep-alive connection of HTTP/1.1 that spends as little of the shared processor as it can: the
@@ -135,6 +137,9 @@ func (c *client) exchange(r *Request) (answer, error) {
 	}
 	if a.status != want {
 		return a, fmt.Errorf("%s %s: status %d: %.200s", r.Method, withoutQuery(r.Path), a.status, c.body)
+	}
+	if r.Headers != nil {
+		r.Headers(response.Header)
 	}
 	if r.Check != nil {
 		if err := r.Check(c.body); err != nil {
