@@ -16,6 +16,7 @@ import (
 
 	"basalt/api/bench"
 	"basalt/api/bench/floor"
+	"basalt/api/bench/load"
 	"basalt/api/bench/report"
 )
 
@@ -98,6 +99,8 @@ func (f *benchFlags) check() error {
 		return usageError{errors.New("--anon-key, --service-key and --database-url belong to --url")}
 	case f.url != "" && (f.anonKey == "" || f.serviceKey == ""):
 		return usageError{errors.New("--url needs --anon-key and --service-key, which `basalt keys` prints")}
+	case f.url != "" && load.CheckURL(f.url) != nil:
+		return usageError{fmt.Errorf("--url: %w", load.CheckURL(f.url))}
 	case f.pace < 0.05 || f.pace > 100:
 		return usageError{errors.New("--pace is from 0.05 to 100")}
 	case f.rounds < 1 || f.rounds > 100:
@@ -185,7 +188,7 @@ func commandLine(cmd *cobra.Command) string {
 		case "anon-key", "service-key", "database-url":
 			line += " --" + flag.Name + " …"
 		default:
-			line += " --" + flag.Name + "=" + shellQuote(flag.Value.String())
+			line += " --" + flag.Name + " " + shellQuote(strings.Trim(flag.Value.String(), "[]"))
 		}
 	})
 	return line

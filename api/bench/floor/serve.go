@@ -79,11 +79,10 @@ func (s *Server) routes() *echo.Echo {
 		return c.Blob(http.StatusOK, echo.MIMEApplicationJSONCharsetUTF8, []byte(`[]`))
 	})
 	e.GET("/pk", s.Handler(ReadByKey()))
-	list, embed := List(), Embed()
-	e.GET("/list1000", s.Handler(list))
-	e.GET("/list1000-json", s.Handler(&Statement{SQL: `select coalesce(json_agg(q), '[]') from (` + list.SQL + `) q`, Params: list.Params}))
-	e.GET("/embed100x10", s.Handler(embed))
-	e.GET("/embed100x10-json", s.Handler(&Statement{SQL: nestedJSON, Params: embed.Params}))
+	e.GET("/list1000", s.Handler(List()))
+	e.GET("/list1000-json", s.Handler(ListInDatabase()))
+	e.GET("/embed100x10", s.Handler(Embed()))
+	e.GET("/embed100x10-json", s.Handler(EmbedInDatabase()))
 	e.POST("/insert", s.Handler(Insert()))
 	return e
 }
@@ -112,6 +111,12 @@ func List() *Statement {
 	}
 }
 
+// ListInDatabase is List with its JSON made by PostgreSQL.
+func ListInDatabase() *Statement {
+	list := List()
+	return &Statement{SQL: `select coalesce(json_agg(q), '[]') from (` + list.SQL + `) q`, Params: list.Params}
+}
+
 // Embed reads 100 rows of bench_item with their ten parts.
 func Embed() *Statement {
 	return &Statement{
@@ -127,8 +132,9 @@ limit 100`,
 	}
 }
 
-// The way of PostgREST: PostgreSQL makes the JSON, of children and parents.
-const nestedJSON = `
+// EmbedInDatabase is Embed with the JSON of children and parents made by PostgreSQL, as PostgREST has it made.
+func EmbedInDatabase() *Statement {
+	return &Statement{Params: query("after"), SQL: `
 select coalesce(json_agg(q), '[]')
 from (
   select i.id, i.name, e.bench_part
@@ -140,7 +146,8 @@ from (
   where i.id > $1
   order by i.id
   limit 100
-) q`
+) q`}
+}
 
 // Insert writes one row of bench_entry.
 func Insert() *Statement {

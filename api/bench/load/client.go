@@ -2,6 +2,7 @@ package load
 
 import (
 	"bufio"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -34,6 +35,7 @@ type Request struct {
 type client struct {
 	address string
 	host    string
+	secure  bool
 	conn    net.Conn
 	reader  *bufio.Reader
 	out     []byte
@@ -43,16 +45,23 @@ type client struct {
 func newClient(target *url.URL) *client {
 	address := target.Host
 	if target.Port() == "" {
-		address = net.JoinHostPort(target.Hostname(), "80")
+		address = net.JoinHostPort(target.Hostname(), target.Scheme)
 	}
-	return &client{address: address, host: target.Host}
+	return &client{address: address, host: target.Host, secure: target.Scheme == "https"}
 }
 
 func (c *client) connect() error {
 	if c.conn != nil {
 		return nil
 	}
-	conn, err := net.DialTimeout("tcp", c.address, answerTimeout)
+	dialer := &net.Dialer{Timeout: answerTimeout}
+	var conn net.Conn
+	var err error
+	if c.secure {
+		conn, err = tls.DialWithDialer(dialer, "tcp", c.address, nil)
+	} else {
+		conn, err = dialer.Dial("tcp", c.address)
+	}
 	if err != nil {
 		return err
 	}
