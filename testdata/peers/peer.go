@@ -158,10 +158,10 @@ func postgrestRequests(header, base string) map[string]request {
 		return func(turn int) string { return base + fmt.Sprintf(format, of(turn)) }
 	}
 	return map[string]request{
-		byKey: get(header, path("/bench_item?id=eq.%d", keyOf), rowsOf),
-		list:  get(header, path("/bench_item?stock=eq.%d&order=price&limit=20", stockOf), rowsOf),
-		long:  get(header, path("/bench_item?id=gt.%d&order=id&limit=1000", afterOf), rowsOf),
-		embed: get(header, path("/bench_item?select=id,name,bench_part(id,name,weight,amount,item_id)&id=gt.%d&order=id&limit=20", parentOf), rowsOf),
+		byKey:  get(header, path("/bench_item?id=eq.%d", keyOf), rowsOf),
+		list:   get(header, path("/bench_item?stock=eq.%d&order=price&limit=20", stockOf), rowsOf),
+		long:   get(header, path("/bench_item?id=gt.%d&order=id&limit=1000", afterOf), rowsOf),
+		nested: get(header, path("/bench_item?select=id,name,bench_part(id,name,weight,amount,item_id)&id=gt.%d&order=id&limit=20", parentOf), rowsOf),
 		insert: post(header+"Prefer: return=minimal\r\n", base+"/bench_entry", http.StatusCreated),
 	}
 }

@@ -223,7 +223,7 @@ func (p *pocketBase) ask(header string) {
 		long: get(header, func(turn int) string {
 			return records + "?filter=id%3E'" + pocketBaseID(afterOf(turn)) + "'&sort=id&perPage=1000&skipTotal=1"
 		}, pocketBaseRows),
-		embed: get(header, func(turn int) string {
+		nested: get(header, func(turn int) string {
 			return records + "?filter=id%3E'" + pocketBaseID(parentOf(turn)) + "'&sort=id&perPage=20&skipTotal=1&expand=bench_part_via_item_id"
 		}, pocketBaseRows),
 		insert: post(header, "/api/collections/bench_entry/records", http.StatusOK),

@@ -18,7 +18,7 @@ const (
 	byKey  = "pk"
 	list   = "list20"
 	long   = "list1000"
-	embed  = "embed20x5"
+	nested = "embed20x5"
 	insert = "insert"
 )
 
@@ -38,7 +38,7 @@ var scenarios = []scenario{
 		return series(listed, first, stocks, 0)
 	}},
 	{long, "list of 1,000 rows", []int{1, 10}, func(turn int) []row { return series(longest, afterOf(turn)+1, 1, 0) }},
-	{embed, "embed of 20 rows with 5 each", []int{1, 10}, func(turn int) []row {
+	{nested, "embed of 20 rows with 5 each", []int{1, 10}, func(turn int) []row {
 		return series(embedded, parentOf(turn)+1, 1, partsOfOthers)
 	}},
 	{insert, "insert one row", []int{1, 10, 50}, nil},
