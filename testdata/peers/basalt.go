@@ -34,7 +34,10 @@ func (b *basalt) start(ctx context.Context, w *workshop) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", w.basalt, err)
 	}
-	b.Version = strings.TrimPrefix(strings.TrimSpace(firstLine(version)), "basalt ")
+	// basalt VERSION (commit COMMIT)
+	if fields := strings.Fields(firstLine(version)); len(fields) == 4 {
+		b.Version, w.commit = fields[1], strings.TrimSuffix(fields[3], ")")
+	}
 	folder := filepath.Join(w.scratch, "basalt")
 	env := []string{"BASALT_DATABASE_URL=" + w.postgres.url, "BASALT_JWT_SECRET=" + w.secret}
 	data := filepath.Join(folder, "data")

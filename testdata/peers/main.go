@@ -4,21 +4,19 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
-
-	"crypto/rand"
 
 	"basalt/api/bench"
 	"basalt/api/bench/peers"
@@ -66,7 +64,7 @@ func command(ctx context.Context, args []string, out, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	outcome.Command = "make bench-peers " + strings.Join(args, " ")
+	outcome.Command = "bin/peers " + strings.Join(args, " ")
 	show(out, outcome)
 	if o.json == "" {
 		return nil
@@ -162,6 +160,7 @@ func (o options) run(ctx context.Context, log io.Writer) (outcome *peers.Outcome
 	if err != nil {
 		return nil, err
 	}
+	outcome.Version, outcome.Commit = measured[0].about().Version, w.commit
 	if err := w.postgres.describe(ctx, outcome); err != nil {
 		return nil, err
 	}
@@ -213,19 +212,5 @@ func (o options) start(ctx context.Context, w *workshop, outcome *peers.Outcome)
 		}
 		outcome.Peers = append(outcome.Peers, *a)
 	}
-	return measured, outcomeVersion(ctx, w, outcome)
-}
-
-// outcomeVersion tells which Basalt was measured.
-func outcomeVersion(ctx context.Context, w *workshop, outcome *peers.Outcome) error {
-	text, err := exec.CommandContext(ctx, w.basalt, "version").Output()
-	if err != nil {
-		return err
-	}
-	// basalt VERSION (commit COMMIT), go1.26
-	fields := strings.Fields(firstLine(text))
-	if len(fields) >= 4 {
-		outcome.Version, outcome.Commit = fields[1], strings.TrimRight(fields[3], "),")
-	}
-	return nil
+	return measured, nil
 }

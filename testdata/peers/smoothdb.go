@@ -3,17 +3,15 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"basalt/api/bench/peers"
 )
 
-// smoothDBVersion is the module's newest that the Go of this machine builds.
+// smoothDBVersion is asked of the module's registry where no smoothdb is on the PATH.
 const smoothDBVersion = "latest"
 
 // smoothDB is PostgREST's dialect in Go.
@@ -66,8 +64,5 @@ func (s *smoothDB) start(ctx context.Context, w *workshop) error {
 	}
 	s.url = "http://" + address
 	s.requests = postgrestRequests(bearer(w.token), "")
-	if err := s.process.ready(ctx, s.url+"/ready"); err != nil {
-		return fmt.Errorf("%w: %s", err, strings.TrimSpace(s.process.tail()))
-	}
-	return nil
+	return s.process.ready(ctx, s.url+"/ready")
 }

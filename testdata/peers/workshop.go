@@ -22,6 +22,8 @@ type workshop struct {
 	postgres *postgres // shared by the peers that use one
 	log      io.Writer // progress
 
+	commit string // of the measured Basalt
+
 	// owner of all rows in the shared PostgreSQL, and her token, once Basalt has started.
 	owner, token string
 }
