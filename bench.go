@@ -101,8 +101,8 @@ func (f *benchFlags) check() error {
 		return usageError{errors.New("--url needs --anon-key and --service-key, which `basalt keys` prints")}
 	case f.url != "" && load.CheckURL(f.url) != nil:
 		return usageError{fmt.Errorf("--url: %w", load.CheckURL(f.url))}
-	case f.pace < 0.05 || f.pace > 100:
-		return usageError{errors.New("--pace is from 0.05 to 100")}
+	case f.pace < 0.05 || f.pace > 10:
+		return usageError{errors.New("--pace is from 0.05 to 10")}
 	case f.rounds < 1 || f.rounds > 100:
 		return usageError{errors.New("--rounds is from 1 to 100")}
 	}
