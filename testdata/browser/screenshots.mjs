@@ -17,7 +17,7 @@ try {
         const page = await world.open(path, { width, scheme, signedIn, height: width < 500 ? 740 : 900 })
         await prepare?.(page, world)
         await settled(page)
-        await page.screenshot({ fullPage: true, path: `${folder}${name}-${width}-${scheme}.png` })
+        await page.screenshot({ path: `${folder}${name}-${width}-${scheme}.png` })
         await world.close(page)
       }
     }
