@@ -41,7 +41,7 @@ test('a policy is written from a template, checked, and comes into force with ro
   await drawer.getByText('PostgreSQL takes it').waitFor()
   await expectNoAxeViolations(page)
   await drawer.getByRole('button', { name: 'Create the policy' }).click()
-  await page.getByText('On, 1 policy').waitFor()
+  await page.getByText('On: 1 policy').waitFor()
   await page.getByRole('heading', { name: 'Users manage their own rows' }).waitFor()
   const { rows } = await world.sql(`select relrowsecurity from pg_class where relname = 'todos'`)
   assert.equal(rows[0].relrowsecurity, true)
