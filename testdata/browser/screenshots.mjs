@@ -13,13 +13,14 @@ try {
   await seed(world, wanted)
   for (const { name, path, signedIn = true, prepare } of wanted) {
     for (const width of widths) {
+      const page = await world.open(path, { width, signedIn, height: width < 500 ? 740 : 900 })
+      await prepare?.(page, world)
       for (const scheme of schemes) {
-        const page = await world.open(path, { width, scheme, signedIn, height: width < 500 ? 740 : 900 })
-        await prepare?.(page, world)
+        await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
         await settled(page)
         await page.screenshot({ path: `${folder}${name}-${width}-${scheme}.png` })
-        await world.close(page)
       }
+      await world.close(page)
     }
     console.log(name)
   }

@@ -204,13 +204,14 @@ export async function expectNoSidewaysScroll(page) {
   assert.ok(wide <= room, `the page is ${wide} px wide in a window of ${room} px`)
 }
 
-/** Runs axe on a screen in both schemes and at all widths. */
-export async function expectAccessible(world, path, { prepare } = {}) {
+/** Runs axe on a screen at all widths and in both schemes, between which the opened page changes as the system would. */
+export async function expectAccessible(world, path, { prepare, signedIn = true } = {}) {
   for (const width of widths) {
+    const page = await world.open(path, { width, signedIn })
+    await prepare?.(page, world)
     for (const scheme of schemes) {
-      const page = await world.open(path, { width, scheme })
       try {
-        await prepare?.(page)
+        await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
         await settled(page)
         await expectNoAxeViolations(page)
         await expectNoSidewaysScroll(page)
@@ -218,7 +219,7 @@ export async function expectAccessible(world, path, { prepare } = {}) {
         error.message = `${path} at ${width} px, ${scheme}: ${error.message}`
         throw error
       }
-      await world.close(page)
     }
+    await world.close(page)
   }
 }
