@@ -15,6 +15,8 @@ import (
 	"golang.org/x/term"
 
 	"basalt/api/bench"
+	"basalt/api/bench/floor"
+	"basalt/api/bench/load"
 	"basalt/api/bench/report"
 )
 
@@ -54,7 +56,7 @@ func benchCommand() *cobra.Command {
 	f.StringVar(&flags.json, "json", "", "file for the figures")
 	f.StringVar(&flags.report, "report", "", "file for a page with plots, such as bench.html")
 	f.StringVar(&flags.compare, "compare", "", "figures of an earlier run, to show what changed")
-	cmd.AddCommand(benchSchemaCommand())
+	cmd.AddCommand(benchSchemaCommand(), benchFloorCommand())
 	return cmd
 }
 
@@ -78,14 +80,29 @@ func benchSchemaCommand() *cobra.Command {
 	return cmd
 }
 
+// benchFloorCommand is the server that a benchmark is measured beside, in a process of its own as Basalt is.
+func benchFloorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "floor",
+		Short:  "Answer a few requests by hand, of DATABASE_URL, as the user of BASALT_BENCH_CLAIMS",
+		Hidden: true,
+		Args:   noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return floor.Serve(cmd.Context(), os.Getenv("DATABASE_URL"), os.Getenv("BASALT_BENCH_CLAIMS"), cmd.OutOrStdout())
+		},
+	}
+}
+
 func (f *benchFlags) check() error {
 	switch {
 	case f.url == "" && (f.anonKey != "" || f.serviceKey != "" || f.databaseURL != ""):
 		return usageError{errors.New("--anon-key, --service-key and --database-url belong to --url")}
 	case f.url != "" && (f.anonKey == "" || f.serviceKey == ""):
 		return usageError{errors.New("--url needs --anon-key and --service-key, which `basalt keys` prints")}
-	case f.pace < 0.05 || f.pace > 100:
-		return usageError{errors.New("--pace is from 0.05 to 100")}
+	case f.url != "" && load.CheckURL(f.url) != nil:
+		return usageError{fmt.Errorf("--url: %w", load.CheckURL(f.url))}
+	case f.pace < 0.05 || f.pace > 10:
+		return usageError{errors.New("--pace is from 0.05 to 10")}
 	case f.rounds < 1 || f.rounds > 100:
 		return usageError{errors.New("--rounds is from 1 to 100")}
 	}
@@ -171,7 +188,7 @@ func commandLine(cmd *cobra.Command) string {
 		case "anon-key", "service-key", "database-url":
 			line += " --" + flag.Name + " …"
 		default:
-			line += " --" + flag.Name + "=" + shellQuote(flag.Value.String())
+			line += " --" + flag.Name + " " + shellQuote(strings.Trim(flag.Value.String(), "[]"))
 		}
 	})
 	return line

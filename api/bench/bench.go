@@ -41,6 +41,7 @@ type section struct {
 // sections in the order of the page.
 var sections = []section{
 	{"reads", (*run).reads},
+	{"overhead", (*run).overhead},
 }
 
 // Sections are the names that Options.Only may hold.
@@ -83,6 +84,14 @@ func Run(ctx context.Context, t *Target, o Options) (*report.Report, error) {
 	})
 	for i, s := range wanted {
 		r.progress.Begin(s.name, i+1, len(wanted))
+		if t.own != nil {
+			if err := t.own.forgetLog(); err != nil {
+				return nil, err
+			}
+		}
+		if err := t.renew(ctx); err != nil {
+			return nil, err
+		}
 		part, err := s.measure(r)
 		if err != nil {
 			return nil, fmt.Errorf("measure %s: %w", s.name, err)

@@ -1,13 +1,10 @@
 package bench
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,7 +27,7 @@ type Own struct {
 	binary  string
 	scratch string
 	cmd     *exec.Cmd
-	exited  chan error
+	exited  <-chan struct{} // nil: it does not run
 }
 
 // StartOwn starts a throw-away server: this program, as it is shipped but for a free port, and for limits that count
@@ -69,52 +66,67 @@ func (t *Target) start(ctx context.Context, flags ...string) error {
 	o.cmd = exec.Command(o.binary, args...)
 	o.cmd.Env = plainEnvironment()
 	o.cmd.Dir = o.scratch
-	logs, write := io.Pipe()
-	o.cmd.Stderr = write
+	log, err := os.OpenFile(o.logPath(), os.O_CREATE|os.O_RDWR|os.O_TRUNC|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	o.cmd.Stderr = log
 	if err := o.cmd.Start(); err != nil {
 		return fmt.Errorf("start a server to measure: %w", err)
 	}
-	o.exited = make(chan error, 1)
+	exited := make(chan struct{})
+	o.exited = exited
 	go func() {
-		err := o.cmd.Wait()
-		write.CloseWithError(io.EOF)
-		o.exited <- err
+		_ = o.cmd.Wait() // the log tells why
+		close(exited)
 	}()
-	ready := make(chan string, 1)
-	var last bytes.Buffer // why it did not start
-	go func() {
-		lines := bufio.NewScanner(logs)
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
-			var line struct {
-				Msg    string
-				APIURL string `json:"api_url"`
-			}
-			if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "ready" {
-				ready <- line.APIURL
-				break
-			}
-			last.Reset()
-			last.Write(lines.Bytes())
-		}
-		close(ready)
-		_, _ = io.Copy(io.Discard, logs) // the log of requests is written, as in any installation, and not kept
-	}()
-	select {
-	case url, ok := <-ready:
-		if !ok {
-			return fmt.Errorf("the server to measure did not start: %s", last.String())
-		}
-		t.URL = url
-	case <-ctx.Done():
-		return fmt.Errorf("the server to measure is not ready: %w", ctx.Err())
+	if t.URL, err = o.awaitReady(ctx); err != nil {
+		return err
 	}
 	var running bool
-	var err error
 	if t.DatabaseURL, running, err = managed.AttachURL(data); err != nil || !running {
 		return fmt.Errorf("find the PostgreSQL of the server to measure: %w", err)
 	}
 	return t.readKeys(ctx, data)
+}
+
+func (o *Own) logPath() string { return filepath.Join(o.scratch, "log") }
+
+// forgetLog empties the log of requests, which is written as in any installation and read by nobody.
+func (o *Own) forgetLog() error { return os.Truncate(o.logPath(), 0) }
+
+// awaitReady reads the log until it tells where the server is.
+func (o *Own) awaitReady(ctx context.Context) (string, error) {
+	for {
+		ended := false
+		select {
+		case <-o.exited:
+			ended = true
+		default:
+		}
+		text, err := os.ReadFile(o.logPath())
+		if err != nil {
+			return "", err
+		}
+		last := ""
+		for line := range strings.Lines(string(text)) {
+			var entry struct {
+				Msg    string
+				APIURL string `json:"api_url"`
+			}
+			if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "ready" {
+				return entry.APIURL, nil
+			}
+			last = strings.TrimSpace(line)
+		}
+		if ended {
+			return "", fmt.Errorf("the server to measure did not start: %s", last)
+		}
+		if err := sleep(ctx, retryEvery); err != nil {
+			return "", fmt.Errorf("the server to measure is not ready: %w", err)
+		}
+	}
 }
 
 // readKeys asks for the keys by the command that everybody has.

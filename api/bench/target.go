@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -30,8 +31,9 @@ type Target struct {
 	OwnerID string
 	Token   string
 
-	own  *Own // nil: it is somebody else's
-	made bool // the tables were made for this run
+	password string // the owner's
+	own      *Own   // nil: it is somebody else's
+	made     bool   // the tables were made for this run
 }
 
 // The user that owns the rows.
@@ -145,17 +147,22 @@ func (t *Target) signIn(ctx context.Context) error {
 			}
 		}
 	}
-	password := rand.Text()
-	body := fmt.Appendf(nil, `{"email": %q, "password": %q, "email_confirm": true}`, ownerEmail, password)
+	t.password = rand.Text()
+	body := fmt.Appendf(nil, `{"email": %q, "password": %q, "email_confirm": true}`, ownerEmail, t.password)
 	var user struct{ ID string }
 	if err := t.service(ctx, http.MethodPost, "/auth/v1/admin/users", body, &user); err != nil {
 		return err
 	}
 	t.OwnerID = user.ID
+	return t.renew(ctx)
+}
+
+// renew signs the owner in anew: a token lives for an hour, a stretched run longer.
+func (t *Target) renew(ctx context.Context) error {
 	var session struct {
 		AccessToken string `json:"access_token"`
 	}
-	body = fmt.Appendf(nil, `{"email": %q, "password": %q}`, ownerEmail, password)
+	body := fmt.Appendf(nil, `{"email": %q, "password": %q}`, ownerEmail, t.password)
 	if err := t.ask(ctx, http.MethodPost, "/auth/v1/token?grant_type=password", t.AnonKey, body, &session); err != nil {
 		return err
 	}
@@ -166,6 +173,19 @@ func (t *Target) signIn(ctx context.Context) error {
 // headers are the lines of a request that the owner makes.
 func (t *Target) headers() string {
 	return "Apikey: " + t.AnonKey + "\r\nAuthorization: Bearer " + t.Token + "\r\n"
+}
+
+// claims are those of the owner's token, as the server hands them to PostgreSQL.
+func (t *Target) claims() string {
+	parts := strings.Split(t.Token, ".")
+	if len(parts) != 3 {
+		return "{}"
+	}
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return "{}"
+	}
+	return string(text)
 }
 
 // describe tells what the figures depend on.

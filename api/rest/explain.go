@@ -29,11 +29,13 @@ func (h *Handler) explain(c echo.Context, p *planner, path string, statement *co
 	flight := h.flight(c.Request(), p, path, statement, request, principal)
 	flight.Steps = []store.Step{{Statement: explaining.Statement, Params: params, Sink: &lines}}
 	flight.Rollback = !flight.Session.ReadOnly
-	h.clock(c).lap(lapPlan)
+	times := h.clock(c)
+	times.lap(lapPlan)
+	flight.Boarded = times.boarding()
 	if err := h.db.Run(c.Request().Context(), &flight); err != nil {
 		return (&answer{statement: statement, request: request, format: *f}).refusal(err)
 	}
-	h.clock(c).lap(lapTransaction)
+	times.lap(lapTransaction)
 	return h.writePlan(c, request, f, lines.text)
 }
 

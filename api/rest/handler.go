@@ -205,11 +205,13 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 	if flight.Steps, err = a.steps(p.catalog); err != nil {
 		return err
 	}
-	h.clock(c).lap(lapPlan)
+	times := h.clock(c)
+	times.lap(lapPlan)
+	flight.Boarded = times.boarding()
 	if err := h.db.Run(c.Request().Context(), &flight); err != nil {
 		return a.refusal(err)
 	}
-	h.clock(c).lap(lapTransaction)
+	times.lap(lapTransaction)
 	return a.finish()
 }
 

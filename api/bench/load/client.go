@@ -2,6 +2,7 @@ package load
 
 import (
 	"bufio"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -25,6 +26,8 @@ type Request struct {
 
 	// Check, when set, looks at the whole body of an answer with the wanted status. The body is valid until it returns.
 	Check func(body []byte) error
+	// Headers, when set, is shown the headers of an answer with the wanted status.
+	Headers func(http.Header)
 }
 
 // client is one keep-alive connection of HTTP/1.1 that spends as little of the shared processor as it can: the
@@ -32,6 +35,7 @@ type Request struct {
 type client struct {
 	address string
 	host    string
+	secure  bool
 	conn    net.Conn
 	reader  *bufio.Reader
 	out     []byte
@@ -41,16 +45,23 @@ type client struct {
 func newClient(target *url.URL) *client {
 	address := target.Host
 	if target.Port() == "" {
-		address = net.JoinHostPort(target.Hostname(), "80")
+		address = net.JoinHostPort(target.Hostname(), target.Scheme)
 	}
-	return &client{address: address, host: target.Host}
+	return &client{address: address, host: target.Host, secure: target.Scheme == "https"}
 }
 
 func (c *client) connect() error {
 	if c.conn != nil {
 		return nil
 	}
-	conn, err := net.DialTimeout("tcp", c.address, answerTimeout)
+	dialer := &net.Dialer{Timeout: answerTimeout}
+	var conn net.Conn
+	var err error
+	if c.secure {
+		conn, err = tls.DialWithDialer(dialer, "tcp", c.address, nil)
+	} else {
+		conn, err = dialer.Dial("tcp", c.address)
+	}
 	if err != nil {
 		return err
 	}
@@ -135,6 +146,9 @@ func (c *client) exchange(r *Request) (answer, error) {
 	}
 	if a.status != want {
 		return a, fmt.Errorf("%s %s: status %d: %.200s", r.Method, withoutQuery(r.Path), a.status, c.body)
+	}
+	if r.Headers != nil {
+		r.Headers(response.Header)
 	}
 	if r.Check != nil {
 		if err := r.Check(c.body); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,7 +14,7 @@ import (
 
 // Options say how the load is made.
 type Options struct {
-	// URL is the server's base address, as http://127.0.0.1:8090. TLS is not spoken.
+	// URL is the server's base address, as http://127.0.0.1:8090.
 	URL string
 	// Callers is how many connections are kept open, each with one request at a time.
 	Callers int
@@ -133,9 +134,15 @@ func Open(ctx context.Context, o Options, rate float64, prepare Prepare) (*Resul
 	return result, nil
 }
 
+// CheckURL refuses what is not the base address of a server.
+func CheckURL(address string) error {
+	_, err := parse(address)
+	return err
+}
+
 func parse(address string) (*url.URL, error) {
 	target, err := url.Parse(address)
-	if err != nil || target.Scheme != "http" || target.Host == "" {
+	if err != nil || target.Scheme != "http" && target.Scheme != "https" || target.Host == "" || strings.Trim(target.Path, "/") != "" {
 		return nil, fmt.Errorf("%q is not the address of a server, such as http://127.0.0.1:8090", address)
 	}
 	return target, nil
