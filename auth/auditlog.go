@@ -77,16 +77,23 @@ func (s *Service) auditLater(e auditEntry) {
 }
 
 // RunAudit writes the entries that wait and removes those that are too old, until the context ends and all are written.
-func (s *Service) RunAudit(ctx context.Context) error {
+// Beside its own it has those of other audit logs removed.
+func (s *Service) RunAudit(ctx context.Context, others ...func(context.Context)) error {
 	prune := time.NewTicker(pruneEvery)
 	defer prune.Stop()
-	s.pruneAudits(ctx)
+	pruneAll := func() {
+		s.pruneAudits(ctx)
+		for _, prune := range others {
+			prune(ctx)
+		}
+	}
+	pruneAll()
 	for {
 		select {
 		case e := <-s.audits.queue:
 			s.writeAudits(ctx, e)
 		case <-prune.C:
-			s.pruneAudits(ctx)
+			pruneAll()
 		case <-ctx.Done():
 			for {
 				select {

@@ -48,7 +48,7 @@ func TestACodeOfTheTimeIsAskedForAndGoodOnce(t *testing.T) {
 	enter(t, s, "ada@example.com") // what was not proved is not asked for
 	ada.want(t, http.StatusUnauthorized, `"code_invalid"`, "POST", "/me/totp/verify", `{"code":"12345"}`)
 	first, second := codes(t, drawn.Secret)
-	ada.want(t, http.StatusNoContent, "", "POST", "/me/totp/verify", `{"code":"`+first+`"}`)
+	ada.want(t, http.StatusOK, `"codes"`, "POST", "/me/totp/verify", `{"code":"`+first+`"}`)
 	other.want(t, http.StatusUnauthorized, `"signed_out"`, "GET", "/session", "") // it was opened without a code
 	ada.want(t, http.StatusConflict, `"totp_enabled"`, "POST", "/me/totp", "")
 	ada.want(t, http.StatusOK, `"totp":true`, "GET", "/session", "")
@@ -105,7 +105,7 @@ func TestCodesAreGuessedSlowly(t *testing.T) {
 	var drawn struct{ Secret string }
 	ada.want(t, http.StatusOK, "", "POST", "/me/totp", "").JSON(t, &drawn)
 	first, _ := codes(t, drawn.Secret)
-	ada.want(t, http.StatusNoContent, "", "POST", "/me/totp/verify", `{"code":"`+first+`"}`)
+	ada.want(t, http.StatusOK, `"codes"`, "POST", "/me/totp/verify", `{"code":"`+first+`"}`)
 	refused := 0
 	b := &browser{s: s}
 	for range 12 {
@@ -128,7 +128,7 @@ func TestAnOwnerTakesLostFactorsAway(t *testing.T) {
 	var drawn struct{ Secret string }
 	b.want(t, http.StatusOK, "", "POST", "/me/totp", "").JSON(t, &drawn)
 	code, _ := codes(t, drawn.Secret)
-	b.want(t, http.StatusNoContent, "", "POST", "/me/totp/verify", `{"code":"`+code+`"}`)
+	b.want(t, http.StatusOK, `"codes"`, "POST", "/me/totp/verify", `{"code":"`+code+`"}`)
 	ada := enter(t, s, "ada@example.com")
 
 	// A link stands for the password, not for the second factor.

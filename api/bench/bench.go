@@ -42,6 +42,10 @@ type section struct {
 var sections = []section{
 	{"reads", (*run).reads},
 	{"overhead", (*run).overhead},
+	{"micro", (*run).micro},
+	{"auth", (*run).auth},
+	{"writes", (*run).writes},
+	{"limits", (*run).limits},
 }
 
 // Sections are the names that Options.Only may hold.

@@ -142,7 +142,7 @@ func (t *Target) ask(ctx context.Context, method, path, token string, body []byt
 		return fmt.Errorf("%s %s: %w", method, request.URL.Path, err)
 	}
 	if response.StatusCode >= 300 {
-		return fmt.Errorf("%s %s: status %d: %.300s", method, request.URL.Path, response.StatusCode, text)
+		return &statusError{fmt.Sprint(method, " ", request.URL.Path), response.StatusCode, string(text)}
 	}
 	if into == nil {
 		return nil
@@ -151,4 +151,15 @@ func (t *Target) ask(ctx context.Context, method, path, token string, body []byt
 		return fmt.Errorf("%s %s: %w", method, request.URL.Path, err)
 	}
 	return nil
+}
+
+// statusError is an answer of the server that is no success.
+type statusError struct {
+	asked  string // POST /rest/v1/bench_item
+	status int
+	body   string
+}
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("%s: status %d: %.300s", e.asked, e.status, e.body)
 }

@@ -66,6 +66,8 @@ func (t *Target) start(ctx context.Context, flags ...string) error {
 	o.cmd = exec.Command(o.binary, args...)
 	o.cmd.Env = plainEnvironment()
 	o.cmd.Dir = o.scratch
+	// Ctrl-C on a terminal is sent to all of its group: the server would be told to stop twice, and not stop in order.
+	o.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	log, err := os.OpenFile(o.logPath(), os.O_CREATE|os.O_RDWR|os.O_TRUNC|os.O_APPEND, 0o600)
 	if err != nil {
 		return err

@@ -31,9 +31,10 @@ type Target struct {
 	OwnerID string
 	Token   string
 
-	password string // the owner's
-	own      *Own   // nil: it is somebody else's
-	made     bool   // the tables were made for this run
+	password string   // the owner's
+	own      *Own     // nil: it is somebody else's
+	made     bool     // the tables were made for this run
+	users    []string // ids of the users that were made for this run
 }
 
 // The user that owns the rows.
@@ -110,8 +111,8 @@ func (t *Target) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	var problems []error
-	if t.OwnerID != "" && t.own == nil {
-		problems = append(problems, t.service(ctx, http.MethodDelete, "/auth/v1/admin/users/"+t.OwnerID, nil, nil))
+	if t.own == nil {
+		problems = append(problems, t.removeUsers(ctx))
 	}
 	if t.made && t.own == nil {
 		problems = append(problems, t.sql(ctx, DropSchema))
@@ -132,28 +133,14 @@ func (t *Target) sql(ctx context.Context, statements string) error {
 	return err
 }
 
-// signIn makes the owner anew, so that nothing of an earlier run is needed, and signs in.
+// signIn makes the owner and signs in.
 func (t *Target) signIn(ctx context.Context) error {
-	var listed struct {
-		Users []struct{ ID, Email string }
-	}
-	if err := t.service(ctx, http.MethodGet, "/auth/v1/admin/users?per_page=10&filter="+url.QueryEscape(ownerEmail), nil, &listed); err != nil {
-		return err
-	}
-	for _, user := range listed.Users {
-		if user.Email == ownerEmail {
-			if err := t.service(ctx, http.MethodDelete, "/auth/v1/admin/users/"+user.ID, nil, nil); err != nil {
-				return err
-			}
-		}
-	}
 	t.password = rand.Text()
-	body := fmt.Appendf(nil, `{"email": %q, "password": %q, "email_confirm": true}`, ownerEmail, t.password)
-	var user struct{ ID string }
-	if err := t.service(ctx, http.MethodPost, "/auth/v1/admin/users", body, &user); err != nil {
+	id, err := t.makeUser(ctx, ownerEmail, "password", t.password)
+	if err != nil {
 		return err
 	}
-	t.OwnerID = user.ID
+	t.OwnerID = id
 	return t.renew(ctx)
 }
 

@@ -13,7 +13,7 @@ import (
 
 // explain answers with PostgreSQL's plan of a request's statement, as the request's role and under its settings.
 // Nothing of what is carried out to measure it stays.
-func (h *Handler) explain(c echo.Context, p *planner, path string, statement *compiled, request *query.Request, f *format, principal *auth.Principal) error {
+func (h *Handler) explain(c echo.Context, p *Planner, path string, statement *compiled, request *query.Request, f *format, principal *auth.Principal) error {
 	lines := planLines{most: h.options.AnswerMemory}
 	if statement.Nothing {
 		if f.plan.options.JSON {
@@ -40,7 +40,7 @@ func (h *Handler) explain(c echo.Context, p *planner, path string, statement *co
 }
 
 // explaining finds or makes the statement that explains another.
-func (p *planner) explaining(statement *compiled, request *query.Request, f *format) *compiled {
+func (p *Planner) explaining(statement *compiled, request *query.Request, f *format) *compiled {
 	key := f.appendKey(make([]byte, 0, 512))
 	key = request.AppendShape(key)
 	if known := p.find(key); known != nil {

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { screens, seed } from './screens.mjs'
-import { schemes, settled, start, widths } from './world.mjs'
+import { inScheme, schemes, start, widths } from './world.mjs'
 
 const folder = fileURLToPath(new URL('./screenshots/', import.meta.url))
 const only = process.argv.slice(2)
@@ -16,8 +16,7 @@ try {
       const page = await world.open(path, { width, signedIn, height: width < 500 ? 740 : 900 })
       await prepare?.(page, world)
       for (const scheme of schemes) {
-        await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
-        await settled(page)
+        await inScheme(page, scheme)
         await page.screenshot({ path: `${folder}${name}-${width}-${scheme}.png` })
       }
       await world.close(page)

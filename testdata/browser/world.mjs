@@ -204,6 +204,16 @@ export async function expectNoSidewaysScroll(page) {
   assert.ok(wide <= room, `the page is ${wide} px wide in a window of ${room} px`)
 }
 
+/** Changes the colours of an opened page, as the system would, and waits until nothing fades any more. */
+export async function inScheme(page, scheme) {
+  await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+  await page.evaluate(async () => {
+    for (let frame = 0; frame < 2; frame++) await new Promise((drawn) => requestAnimationFrame(drawn))
+    await Promise.allSettled(document.getAnimations().map((animation) => animation.finished))
+  })
+  await settled(page)
+}
+
 /** Runs axe on a screen at all widths and in both schemes, between which the opened page changes as the system would. */
 export async function expectAccessible(world, path, { prepare, signedIn = true } = {}) {
   for (const width of widths) {
@@ -211,8 +221,7 @@ export async function expectAccessible(world, path, { prepare, signedIn = true }
     await prepare?.(page, world)
     for (const scheme of schemes) {
       try {
-        await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
-        await settled(page)
+        await inScheme(page, scheme)
         await expectNoAxeViolations(page)
         await expectNoSidewaysScroll(page)
       } catch (error) {

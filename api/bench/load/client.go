@@ -24,6 +24,9 @@ type Request struct {
 	Body   []byte
 	Want   int // the status of success; 0 is 200
 
+	// Operation, when set, has the answer counted apart as well: Result.Operations.
+	Operation string
+
 	// Check, when set, looks at the whole body of an answer with the wanted status. The body is valid until it returns.
 	Check func(body []byte) error
 	// Headers, when set, is shown the headers of an answer with the wanted status.

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -63,7 +62,7 @@ func Closed(ctx context.Context, o Options, prepare Prepare) (*Result, error) {
 					continue
 				}
 				counted++
-				result.add(a, err, time.Since(start))
+				result.add(r.Operation, a, err, time.Since(start))
 				if err != nil && a.status == 0 {
 					pause(ctx) // a server that is away is not asked a million times
 				}
@@ -82,7 +81,9 @@ func Closed(ctx context.Context, o Options, prepare Prepare) (*Result, error) {
 }
 
 // Open sends requests at a rate of so many a second, whatever the answers, over at most Callers connections: what an
-// overloaded server meets. A request that is due while all callers wait is counted as unsent.
+// overloaded server meets. A request that is due while all callers wait is counted as unsent. Counted are the requests
+// that are due, and the answers that come, after Warm and until the end: what the server does while the load lasts, and
+// not how it recovers.
 func Open(ctx context.Context, o Options, rate float64, prepare Prepare) (*Result, error) {
 	target, err := parse(o.URL)
 	if err != nil {
@@ -94,6 +95,9 @@ func Open(ctx context.Context, o Options, rate float64, prepare Prepare) (*Resul
 	due := make(chan time.Time) // no queue: who is not there is counted
 	results := make([]*Result, o.Callers)
 	var group sync.WaitGroup
+	start := time.Now()
+	begin := start.Add(o.Warm)
+	end := begin.Add(o.For)
 	for caller := range o.Callers {
 		result := newResult()
 		results[caller] = result
@@ -106,31 +110,40 @@ func Open(ctx context.Context, o Options, rate float64, prepare Prepare) (*Resul
 				prepare(caller, n, &r)
 				n++
 				a, err := c.do(&r)
-				result.add(a, err, time.Since(at))
+				if now := time.Now(); !now.Before(begin) && now.Before(end) {
+					result.add(r.Operation, a, err, now.Sub(at))
+				}
+				if err != nil && a.status == 0 {
+					pause(ctx)
+				}
 			}
 		})
 	}
-	var unsent atomic.Int64
-	begin := time.Now()
-	offered := 0
-	for ctx.Err() == nil && time.Since(begin) < o.For {
-		for ; float64(offered) < time.Since(begin).Seconds()*rate; offered++ {
+	offered, unsent := 0, 0
+	for sent := 0; ctx.Err() == nil && time.Now().Before(end); {
+		for ; float64(sent) < time.Since(start).Seconds()*rate; sent++ {
+			now := time.Now()
+			counts := !now.Before(begin)
+			if counts {
+				offered++
+			}
 			select {
-			case due <- time.Now():
+			case due <- now:
 			default:
-				unsent.Add(1)
+				if counts {
+					unsent++
+				}
 			}
 		}
 		time.Sleep(time.Millisecond)
 	}
 	close(due)
-	took := time.Since(begin)
 	group.Wait()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	result := merge(results, took)
-	result.Offered, result.Unsent = offered, int(unsent.Load())
+	result := merge(results, o.For)
+	result.Offered, result.Unsent = offered, unsent
 	return result, nil
 }
 

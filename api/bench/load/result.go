@@ -21,13 +21,25 @@ type Result struct {
 	Took time.Duration
 	// Offered and Unsent belong to open loads: what was due, and what of it found no free connection.
 	Offered, Unsent int
+	// Operations are the same figures of the requests of one Request.Operation each.
+	Operations map[string]*Result
 
 	latencies []time.Duration // of the successes; sorted once merged
 }
 
 func newResult() *Result { return &Result{Statuses: map[int]int{}} }
 
-func (r *Result) add(a answer, err error, took time.Duration) {
+// add counts an answer, also as one of its operation where it has one.
+func (r *Result) add(operation string, a answer, err error, took time.Duration) {
+	if operation != "" {
+		if r.Operations == nil {
+			r.Operations = map[string]*Result{}
+		}
+		if r.Operations[operation] == nil {
+			r.Operations[operation] = newResult()
+		}
+		r.Operations[operation].add("", a, err, took)
+	}
 	r.Requests++
 	r.Statuses[a.status]++
 	r.Bytes += a.bytes
@@ -47,6 +59,7 @@ func (r *Result) add(a answer, err error, took time.Duration) {
 func merge(results []*Result, took time.Duration) *Result {
 	all := newResult()
 	all.Took = took
+	operations := map[string]*Result{}
 	for _, r := range results {
 		all.Requests += r.Requests
 		all.Errors += r.Errors
@@ -59,8 +72,21 @@ func merge(results []*Result, took time.Duration) *Result {
 			all.FirstError = r.FirstError
 		}
 		all.latencies = append(all.latencies, r.latencies...)
+		for name := range r.Operations {
+			operations[name] = nil
+		}
 	}
 	slices.Sort(all.latencies)
+	for name := range operations {
+		var parts []*Result
+		for _, r := range results {
+			if part := r.Operations[name]; part != nil {
+				parts = append(parts, part)
+			}
+		}
+		operations[name] = merge(parts, took)
+	}
+	all.Operations = operations
 	return all
 }
 

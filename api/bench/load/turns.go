@@ -24,7 +24,7 @@ func Turns(ctx context.Context, turns int, ways ...func(turn int) error) ([]*Res
 				return nil, fmt.Errorf("turn %d: %w", turn, err)
 			}
 			took := time.Since(start)
-			results[at].add(answer{}, nil, took)
+			results[at].add("", answer{}, nil, took)
 			results[at].Took += took
 		}
 	}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dangersOf } from './dangers.ts'
+import { dangersOf } from '../screens/sql/dangers.ts'
 import { onlyReads, split, statementAt, tablesOf } from './statements.ts'
 
 const texts = (sql: string) => split(sql).map(({ start, end }) => sql.slice(start, end))

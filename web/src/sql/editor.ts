@@ -17,12 +17,16 @@ export interface Mistake { from: number, message: string, more: readonly string[
 
 export interface Wishes {
   label: string
+  /** What stands there while there is no text. */
+  placeholder: string
+  /** Lines have their numbers beside them. */
+  numbered: boolean
   names: () => Names
   changed: (id: string, text: string) => void
   /** The cursor or what is selected has changed. */
-  moved: (from: number, to: number) => void
-  run: (what: 'statement' | 'all') => void
-  save: () => void
+  moved?: (from: number, to: number) => void
+  /** What can be done with whole statements, where the text consists of such. */
+  statements?: { run: (what: 'statement' | 'all') => void, save: () => void }
 }
 
 const code = HighlightStyle.define([
@@ -107,6 +111,8 @@ export class SqlEditor {
   readonly #view: EditorView
   readonly #states = new Map<string, EditorState>()
   readonly #wishes: Wishes
+  readonly #description = document.createElement('div')
+  #invalid = false
   #id = ''
 
   constructor(host: HTMLElement, wishes: Wishes) {
@@ -115,7 +121,19 @@ export class SqlEditor {
     const sheet = new CSSStyleSheet()
     sheet.replaceSync(':host { display: block; min-width: 0; } div:not([class]) { height: 100%; } *:focus-visible { outline-color: var(--focus); }')
     root.adoptedStyleSheets = [sheet]
+    this.#description.id = 'description' // nothing outside of the shadow can describe what is inside
+    this.#description.hidden = true
+    root.append(this.#description)
     this.#view = new EditorView({ parent: root as unknown as Element, root, state: EditorState.create({ extensions: [] }) })
+  }
+
+  get text(): string { return this.#view.state.doc.toString() }
+
+  /** Says what readers of the screen are told about the text, and whether it was refused. */
+  describe(description: string, invalid: boolean): void {
+    this.#description.textContent = description
+    this.#invalid = invalid
+    this.#view.dispatch({}) // the attributes are read anew
   }
 
   /** Shows a text of its own history, cursor and undoing. */
@@ -160,30 +178,37 @@ export class SqlEditor {
 
   #told(): void {
     const { main } = this.#view.state.selection
-    this.#wishes.moved(main.from, main.to)
+    this.#wishes.moved?.(main.from, main.to)
   }
 
   #extensions(id: string): Extension {
     const wishes = this.#wishes
-    const run = (what: 'statement' | 'all') => () => { wishes.run(what); return true }
+    const whole = wishes.statements
+    const run = (what: 'statement' | 'all') => () => { whole?.run(what); return true }
     const own: CompletionSource = (context) => completions(context, wishes.names())
     return [
       Prec.highest(keymap.of([
-        { key: 'Mod-Shift-Enter', run: run('all') },
-        { key: 'Mod-Enter', run: run('statement') },
-        { key: 'Mod-s', run: () => { wishes.save(); return true } },
+        ...whole ? [
+          { key: 'Mod-Shift-Enter', run: run('all') },
+          { key: 'Mod-Enter', run: run('statement') },
+          { key: 'Mod-s', run: () => { whole.save(); return true } },
+        ] : [],
         // Proposals that have just opened are not taken yet. Without any Tab leaves: nobody is caught in here.
         { key: 'Tab', run: (view) => acceptCompletion(view) || completionStatus(view.state) === 'active' },
       ])),
-      lineNumbers(), highlightActiveLineGutter(), highlightSpecialChars(), history(), drawSelection(), dropCursor(), rectangularSelection(), crosshairCursor(),
-      indentOnInput(), bracketMatching(), closeBrackets(), highlightSelectionMatches({ minSelectionLength: 3 }), search({ top: true }), current, typedOver,
+      wishes.numbered ? [lineNumbers(), highlightActiveLineGutter()] : [],
+      highlightSpecialChars(), history(), drawSelection(), dropCursor(), rectangularSelection(), crosshairCursor(),
+      indentOnInput(), bracketMatching(), closeBrackets(), highlightSelectionMatches({ minSelectionLength: 3 }), search({ top: true }), whole ? current : [], typedOver,
       sql({ dialect: PostgreSQL }).language,
       autocompletion({ override: [own, keywordCompletionSource(PostgreSQL)], icons: false, maxRenderedOptions: 60 }),
       syntaxHighlighting(code), look,
       matchMedia('(max-width: 767px)').matches ? EditorView.lineWrapping : [],
-      placeholder('select …'),
+      placeholder(wishes.placeholder),
       EditorState.tabSize.of(2),
-      EditorView.contentAttributes.of({ 'aria-label': wishes.label, tabindex: '0', spellcheck: 'false', autocapitalize: 'off' }),
+      EditorView.contentAttributes.of(() => ({
+        'aria-label': wishes.label, tabindex: '0', spellcheck: 'false', autocapitalize: 'off',
+        ...this.#description.textContent ? { 'aria-describedby': this.#description.id } : {}, ...this.#invalid ? { 'aria-invalid': 'true' } : {},
+      })),
       keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) wishes.changed(id, update.state.doc.toString())

@@ -1,13 +1,15 @@
 // What the editor proposes: tables, the columns of the tables that the statement names, functions. Keywords come from the
 // dialect.
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
-import type { CatalogBody, RelationBody } from '../../generated/admin.ts'
+import type { CatalogBody, ColumnBody, RelationBody } from '../generated/admin.ts'
 import { split, statementAt, tablesOf } from './statements.ts'
 
 export interface Names {
   schemas: readonly string[]
   relations: readonly RelationBody[]
   functions: readonly { schema: string, name: string, arguments: string, returns: string }[]
+  /** Columns that are meant without a table's being named, as in a check of it. */
+  columns?: readonly ColumnBody[]
 }
 
 export function namesOf(catalog: CatalogBody | undefined): Names {
@@ -57,7 +59,8 @@ export function completions(context: CompletionContext, names: Names): Completio
   const find = (schema: string | undefined, name: string) => names.relations.find((relation) => relation.name === name && (schema === undefined ? true : relation.schema === schema))
   const parts = before.text.split('.').map((part) => part.trim())
   const from = before.to - (parts.at(-1)?.length ?? 0)
-  const columnsOf = (relation: RelationBody, boost: number): Completion[] => relation.columns.map((column): Completion => ({ label: column.name, apply: quoted(column.name), detail: column.type, type: 'property', boost }))
+  const columnOptions = (some: readonly ColumnBody[], boost: number) => some.map((column): Completion => ({ label: column.name, apply: quoted(column.name), detail: column.type, type: 'property', boost }))
+  const columnsOf = (relation: RelationBody, boost: number) => columnOptions(relation.columns, boost)
   const answer = (options: Completion[]): CompletionResult => ({ from, options, validFor: /^"?[\w$\u0080-\uffff]*$/ })
 
   if (parts.length > 1) {
@@ -72,10 +75,10 @@ export function completions(context: CompletionContext, names: Names): Completio
     return options.length > 0 ? answer(options) : null
   }
   const seen = new Set<string>()
-  const columns = tables.flatMap((table) => {
+  const columns = [...columnOptions(names.columns ?? [], 4), ...tables.flatMap((table) => {
     const relation = find(table.schema, table.name)
     return relation ? columnsOf(relation, 3) : []
-  }).filter(({ label }) => !seen.has(label) && seen.add(label))
+  })].filter(({ label }) => !seen.has(label) && seen.add(label))
   const wantsTable = /\b(from|join|update|into|table|truncate|only)\s+$/i.test(context.state.sliceDoc(Math.max(0, before.from - 40), before.from))
   return answer([
     ...columns,
