@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { screens, seed } from './screens.mjs'
-import { inScheme, schemes, start, widths } from './world.mjs'
+import { schemes, settled, start, widths } from './world.mjs'
 
 const folder = fileURLToPath(new URL('./screenshots/', import.meta.url))
 const only = process.argv.slice(2)
@@ -13,13 +13,13 @@ try {
   await seed(world, wanted)
   for (const { name, path, signedIn = true, prepare } of wanted) {
     for (const width of widths) {
-      const page = await world.open(path, { width, signedIn, height: width < 500 ? 740 : 900 })
-      await prepare?.(page, world)
       for (const scheme of schemes) {
-        await inScheme(page, scheme)
+        const page = await world.open(path, { width, scheme, signedIn, height: width < 500 ? 740 : 900 })
+        await prepare?.(page, world)
+        await settled(page)
         await page.screenshot({ path: `${folder}${name}-${width}-${scheme}.png` })
+        await world.close(page)
       }
-      await world.close(page)
     }
     console.log(name)
   }
