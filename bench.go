@@ -27,7 +27,7 @@ type benchFlags struct {
 	only                                  []string
 	pace                                  float64
 	rounds                                int
-	json, report, compare                 string
+	json                                  string
 }
 
 func benchCommand() *cobra.Command {
@@ -35,7 +35,7 @@ func benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure a server: a throw-away one, or a given one",
-		Example: "  basalt bench --report bench.html\n  basalt bench --json new.json --compare old.json\n" +
+		Example: "  basalt bench --json bench.json\n  basalt bench --only reads --pace 0.3\n" +
 			"  basalt bench --url http://127.0.0.1:8090 --anon-key KEY --service-key @FILE --database-url URL",
 		Long: "Measure a server: a throw-away one on its own PostgreSQL in a scratch folder, or one given by --url with its keys.\n\n" +
 			"A given server gets three tables public.bench_… and a user bench-owner@example.com, which are taken away in the end.\n" +
@@ -53,9 +53,7 @@ func benchCommand() *cobra.Command {
 	f.StringSliceVar(&flags.only, "only", nil, "sections to measure, comma-separated: "+strings.Join(bench.Sections(), ", "))
 	f.Float64Var(&flags.pace, "pace", 1, "stretch all measuring by so much; below 1 it is quicker and noisier")
 	f.IntVar(&flags.rounds, "rounds", 3, "how often each figure is measured, turn by turn with the others")
-	f.StringVar(&flags.json, "json", "", "file for the figures")
-	f.StringVar(&flags.report, "report", "", "file for a page with plots, such as bench.html")
-	f.StringVar(&flags.compare, "compare", "", "figures of an earlier run, to show what changed")
+	f.StringVar(&flags.json, "json", "", "file for the figures; empty: stdout")
 	cmd.AddCommand(benchSchemaCommand(), benchFloorCommand())
 	return cmd
 }
@@ -118,12 +116,6 @@ func measure(cmd *cobra.Command, flags *benchFlags) (err error) {
 	if err := flags.check(); err != nil {
 		return err
 	}
-	var old *report.Report
-	if flags.compare != "" {
-		if old, err = readReport(flags.compare); err != nil {
-			return usageError{fmt.Errorf("--compare %s: %w", flags.compare, err)}
-		}
-	}
 	ctx := cmd.Context()
 	progress := newBenchProgress(cmd.ErrOrStderr())
 	defer progress.end()
@@ -138,7 +130,7 @@ func measure(cmd *cobra.Command, flags *benchFlags) (err error) {
 	}
 	progress.end()
 	outcome.Version, outcome.Commit, outcome.Command = version, commit, commandLine(cmd)
-	return flags.write(cmd, outcome, old)
+	return flags.write(cmd, outcome)
 }
 
 // target is the given server, else a new one.
@@ -162,22 +154,18 @@ func (f *benchFlags) target(cmd *cobra.Command, progress *benchProgress) (*bench
 	return target, nil
 }
 
-// write hands the outcome to whom it may concern: the tables to stdout, files where they are wanted.
-func (f *benchFlags) write(cmd *cobra.Command, outcome, old *report.Report) error {
-	if f.json != "" {
-		text, err := json.MarshalIndent(outcome, "", "  ")
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(f.json, append(text, '\n'), 0o644); err != nil {
-			return err
-		}
+// write puts the figures into a file, else to stdout: what took minutes to measure is not thrown away.
+func (f *benchFlags) write(cmd *cobra.Command, outcome *report.Report) error {
+	text, err := json.MarshalIndent(outcome, "", "  ")
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-func readReport(path string) (*report.Report, error) {
-	return nil, nil
+	text = append(text, '\n')
+	if f.json != "" {
+		return os.WriteFile(f.json, text, 0o644)
+	}
+	_, err = cmd.OutOrStdout().Write(text)
+	return err
 }
 
 // commandLine is the call as it can be repeated, without keys and addresses of databases.

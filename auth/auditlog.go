@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 const (
@@ -150,16 +151,17 @@ func (s *Service) pruneAudits(ctx context.Context) {
 	if s.options.Audit.Retention <= 0 {
 		return
 	}
-	for border := now().Add(-s.options.Audit.Retention); ; {
-		tag, err := s.pool.Exec(ctx, pruneAudits, border, pruneFlight)
-		if err != nil {
-			if ctx.Err() == nil {
-				s.log.Warn().Err(err).Msg("old entries of the audit log could not be removed")
-			}
-			return
-		}
-		if tag.RowsAffected() < pruneFlight {
-			return
+	if err := Prune(ctx, s.pool.Exec, pruneAudits, now().Add(-s.options.Audit.Retention)); err != nil && ctx.Err() == nil {
+		s.log.Warn().Err(err).Msg("old entries of the audit log could not be removed")
+	}
+}
+
+// Prune repeats a statement that removes at most $2 rows older than $1, until no more are found.
+func Prune(ctx context.Context, exec func(context.Context, string, ...any) (pgconn.CommandTag, error), statement string, border time.Time) error {
+	for {
+		tag, err := exec(ctx, statement, border, pruneFlight)
+		if err != nil || tag.RowsAffected() < pruneFlight {
+			return err
 		}
 	}
 }

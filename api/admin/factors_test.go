@@ -57,23 +57,7 @@ func TestACodeOfTheTimeIsAskedForAndGoodOnce(t *testing.T) {
 	b.want(t, http.StatusUnauthorized, `"second_factor_needed"`, "POST", "/session", credentials("ada@example.com", ""))
 	b.want(t, http.StatusUnauthorized, `"invalid_credentials"`, "POST", "/session", `{"email":"ada@example.com","password":"wrong","code":"`+second+`"}`)
 	b.want(t, http.StatusUnauthorized, `"code_invalid"`, "POST", "/session", credentials("ada@example.com", `,"code":"`+first+`"`)) // used to set it up
-	statuses := make([]int, 8)
-	var all sync.WaitGroup
-	for i := range statuses {
-		all.Go(func() {
-			statuses[i] = (&browser{s: s}).do(t, "POST", "/session", credentials("ada@example.com", `,"code":"`+second+`"`)).Status
-		})
-	}
-	all.Wait()
-	good := 0
-	for _, status := range statuses {
-		if status == http.StatusOK {
-			good++
-		}
-	}
-	if good != 1 {
-		t.Errorf("one code was good %d times: %v", good, statuses)
-	}
+	wantGoodOnce(t, s, credentials("ada@example.com", `,"code":"`+second+`"`))
 	// Whoever has seen the code has nothing of it: not for a session, nor for more in one.
 	b.want(t, http.StatusUnauthorized, `"code_invalid"`, "POST", "/session", credentials("ada@example.com", `,"code":"`+second+`"`))
 	ada.want(t, http.StatusUnauthorized, `"code_invalid"`, "POST", "/session/elevate", `{"code":"`+second+`"}`)
@@ -237,4 +221,24 @@ func TestAPasskeySignsIn(t *testing.T) {
 	b.want(t, http.StatusNotFound, "", "DELETE", "/me/passkeys/"+list.Passkeys[0].ID, "")
 	k.pair.Counter = 3
 	thief.want(t, http.StatusUnauthorized, `"passkey_refused"`, "POST", "/session/passkey/verify", k.prove(t, thief))
+}
+
+// wantGoodOnce has eight browsers sign in at the same moment with the same credentials, whose code is good once.
+func wantGoodOnce(t *testing.T, s *apitest.Server, credentials string) {
+	t.Helper()
+	statuses := make([]int, 8)
+	var all sync.WaitGroup
+	for i := range statuses {
+		all.Go(func() { statuses[i] = (&browser{s: s}).do(t, "POST", "/session", credentials).Status })
+	}
+	all.Wait()
+	good := 0
+	for _, status := range statuses {
+		if status == http.StatusOK {
+			good++
+		}
+	}
+	if good != 1 {
+		t.Errorf("one code was good %d times: %v", good, statuses)
+	}
 }

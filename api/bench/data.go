@@ -120,17 +120,9 @@ func (t *Target) service(ctx context.Context, method, path string, body []byte, 
 }
 
 func (t *Target) ask(ctx context.Context, method, path, token string, body []byte, into any) error {
-	request, err := http.NewRequestWithContext(ctx, method, t.URL+path, bytes.NewReader(body))
+	request, err := t.request(ctx, method, path, token, body)
 	if err != nil {
 		return err
-	}
-	request.Header.Set("Apikey", t.AnonKey)
-	if token == t.ServiceKey {
-		request.Header.Set("Apikey", token)
-	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -151,6 +143,23 @@ func (t *Target) ask(ctx context.Context, method, path, token string, body []byt
 		return fmt.Errorf("%s %s: %w", method, request.URL.Path, err)
 	}
 	return nil
+}
+
+// request makes a request of the token's holder, outside of all measuring.
+func (t *Target) request(ctx context.Context, method, path, token string, body []byte) (*http.Request, error) {
+	request, err := http.NewRequestWithContext(ctx, method, t.URL+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Apikey", t.AnonKey)
+	if token == t.ServiceKey {
+		request.Header.Set("Apikey", token)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	return request, nil
 }
 
 // statusError is an answer of the server that is no success.

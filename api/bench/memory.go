@@ -111,12 +111,10 @@ func (r *run) peakMemory(work func() error) (peak float64, err error) {
 
 // stream reads rows that are made on the way, as one object a line, and tells when the first byte and the last have come.
 func (r *run) stream(rows int) (first, all time.Duration, err error) {
-	request, err := http.NewRequestWithContext(r.ctx, http.MethodGet, fmt.Sprint(r.target.URL, "/rest/v1/rpc/bench_rows?n=", rows), nil)
+	request, err := r.target.request(r.ctx, http.MethodGet, fmt.Sprint("/rest/v1/rpc/bench_rows?n=", rows), r.target.ServiceKey, nil)
 	if err != nil {
 		return 0, 0, err
 	}
-	request.Header.Set("Apikey", r.target.ServiceKey)
-	request.Header.Set("Authorization", "Bearer "+r.target.ServiceKey)
 	request.Header.Set("Accept", "application/x-ndjson")
 	request.Header.Set("Accept-Encoding", "identity")
 	begin := time.Now()

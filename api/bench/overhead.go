@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -28,13 +29,7 @@ type comparison struct {
 	key, title, method string
 	turns              int
 	ways               []way
-	bars               map[string]bar // by the way that Basalt is compared with
-}
-
-// bar is a ratio to reach.
-type bar struct {
-	value  float64
-	better report.Better
+	bars               map[string]float64 // ratios to reach, by the way that Basalt is compared with
 }
 
 // overhead measures what Basalt adds to the same work done by hand, and where its time goes.
@@ -108,7 +103,7 @@ func (r *run) comparisons(direct *direct, hand, basalt *load.Sender) []compariso
 				{"handler by hand", byHand(floor.PathByKey, key)},
 				{"Basalt", through(readKinds[0])},
 			},
-			bars: map[string]bar{"handler by hand": {1.25, report.Lower}, "pgx, identity and statement": {1.6, report.Lower}},
+			bars: map[string]float64{"handler by hand": 1.25, "pgx, identity and statement": 1.6},
 		},
 		{
 			key: "list1000", title: "List of 1,000 rows", turns: overheadTurns / 10,
@@ -118,7 +113,7 @@ func (r *run) comparisons(direct *direct, hand, basalt *load.Sender) []compariso
 				{"handler by hand, json_agg", byHand(floor.PathListJSON, after)},
 				{"Basalt", through(readKinds[3])},
 			},
-			bars: map[string]bar{"handler by hand": {1.15, report.Lower}, "handler by hand, json_agg": {1.0 / 4, report.Lower}},
+			bars: map[string]float64{"handler by hand": 1.15, "handler by hand, json_agg": 1.0 / 4},
 		},
 		{
 			key: "embed100x10", title: "100 rows with ten embedded rows each", turns: overheadTurns / 5,
@@ -131,7 +126,7 @@ func (r *run) comparisons(direct *direct, hand, basalt *load.Sender) []compariso
 					q.Path = "/rest/v1/bench_item?select=id,name,bench_part(id,name,weight,amount,item_id)&order=id&limit=100&id=gt." + strconv.Itoa(after(turn))
 				})},
 			},
-			bars: map[string]bar{"handler by hand": {1.15, report.Lower}, "handler by hand, json_agg": {1 / 2.5, report.Lower}},
+			bars: map[string]float64{"handler by hand": 1.15, "handler by hand, json_agg": 1 / 2.5},
 		},
 		{
 			key: "insert", title: "Insert of one row", turns: overheadTurns / 2,
@@ -146,7 +141,7 @@ func (r *run) comparisons(direct *direct, hand, basalt *load.Sender) []compariso
 					q.Body = []byte(`{"run":"00000000-0000-4000-8000-000000000000","body":"an entry","amount":7}`)
 				})},
 			},
-			bars: map[string]bar{"pgx, identity and statement": {1.3, report.Lower}},
+			bars: map[string]float64{"pgx, identity and statement": 1.3},
 		},
 	}
 }
@@ -187,8 +182,8 @@ func (r *run) compare(c comparison) (report.Table, error) {
 		}}
 		if i < last {
 			ratio := report.NewFigure(key+".ratio", "×", report.Lower, ratios(p50[last], p50[i])...)
-			if b, ok := c.bars[w.name]; ok {
-				ratio.WithBar(b.value)
+			if bar, ok := c.bars[w.name]; ok {
+				ratio.WithBar(bar)
 			}
 			row.Cells[2].Figure = ratio
 		}
@@ -198,11 +193,13 @@ func (r *run) compare(c comparison) (report.Table, error) {
 }
 
 // parts tells where the time of a read by primary key goes, by the server's own measure; nil where it does not tell.
-func (r *run) parts() (*report.Table, error) {
+func (r *run) parts() (table *report.Table, err error) {
 	if r.target.own != nil {
 		if err := r.target.restart(r.ctx, "--server-timing"); err != nil {
 			return nil, err
 		}
+		// The sections behind this one measure a server as it is shipped.
+		defer func() { err = errors.Join(err, r.target.restart(r.ctx)) }()
 	}
 	sender, err := load.NewSender(r.target.URL)
 	if err != nil {
@@ -239,7 +236,7 @@ func (r *run) parts() (*report.Table, error) {
 		}
 		taken["edge"] = append(taken["edge"], whole-told)
 	}
-	table := &report.Table{
+	table = &report.Table{
 		Title: "Where the time of a read by primary key goes", Head: "part", Columns: []string{"mean"},
 		Method: fmt.Sprintf("Server-Timing of the server itself, means of %d reads, one at a time; what the client measures beyond it is HTTP, the sockets and the client.", turns),
 	}

@@ -88,10 +88,8 @@ func (r *run) reads() (report.Section, error) {
 					return s, err
 				}
 				measured[i].add(result)
-				if result.Errors > 0 {
-					failed += result.Errors
-					s.Notes = append(s.Notes, report.Note{Bad: true, Text: fmt.Sprintf("%s, %d callers: %d of %d failed: %v", kind.title, callers, result.Errors, result.Requests, result.FirstError)})
-				}
+				failed += result.Errors
+				s.Notes = append(s.Notes, failures(fmt.Sprintf("%s, %d callers", kind.title, callers), result)...)
 			}
 		}
 		table := report.Table{Title: "Reads " + kind.title, Method: method, Head: "callers", Columns: readColumns}

@@ -74,16 +74,14 @@ func (t *Target) prepare(ctx context.Context, progress Progress) error {
 
 // makeTables makes the tables unless they are there, made by a person for runs without the database's address.
 func (t *Target) makeTables(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, t.DatabaseURL)
-	if err != nil {
-		return fmt.Errorf("connect to the database: %w", err)
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
 	var there bool
-	if err := conn.QueryRow(ctx, `select to_regclass('public.bench_item') is not null`).Scan(&there); err != nil || there {
+	err := t.connected(ctx, func(conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, `select to_regclass('public.bench_item') is not null`).Scan(&there)
+	})
+	if err != nil || there {
 		return err
 	}
-	if _, err := conn.Exec(ctx, Schema); err != nil {
+	if err := t.sql(ctx, Schema); err != nil {
 		return fmt.Errorf("make the tables of the benchmark: %w", err)
 	}
 	t.made = true
@@ -124,13 +122,20 @@ func (t *Target) Close() error {
 }
 
 func (t *Target) sql(ctx context.Context, statements string) error {
+	return t.connected(ctx, func(conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, statements)
+		return err
+	})
+}
+
+// connected works with a connection to the database.
+func (t *Target) connected(ctx context.Context, work func(*pgx.Conn) error) error {
 	conn, err := pgx.Connect(ctx, t.DatabaseURL)
 	if err != nil {
 		return fmt.Errorf("connect to the database: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	_, err = conn.Exec(ctx, statements)
-	return err
+	return work(conn)
 }
 
 // signIn makes the owner and signs in.
@@ -181,18 +186,16 @@ func (t *Target) describe(ctx context.Context) report.Server {
 	if t.DatabaseURL == "" {
 		return server
 	}
-	conn, err := pgx.Connect(ctx, t.DatabaseURL)
-	if err != nil {
-		return server
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	_ = conn.QueryRow(ctx, `show server_version`).Scan(&server.Postgres) // what is not told is not shown
-	for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes", "shared_buffers", "max_connections", "jit"} {
-		var value string
-		if conn.QueryRow(ctx, `select current_setting($1, true)`, name).Scan(&value) == nil {
-			server.Settings = append(server.Settings, report.Setting{Name: name, Value: value})
+	_ = t.connected(ctx, func(conn *pgx.Conn) error { // what is not told is not shown
+		_ = conn.QueryRow(ctx, `show server_version`).Scan(&server.Postgres)
+		for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes", "shared_buffers", "max_connections", "jit"} {
+			var value string
+			if conn.QueryRow(ctx, `select current_setting($1, true)`, name).Scan(&value) == nil {
+				server.Settings = append(server.Settings, report.Setting{Name: name, Value: value})
+			}
 		}
-	}
+		return nil
+	})
 	return server
 }
 

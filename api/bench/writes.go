@@ -106,12 +106,10 @@ func (r *run) writeStep(m *ramp, s *report.Section, step int, length time.Durati
 
 // countRows asks how many rows of a run there are.
 func (r *run) countRows(id uuid.UUID) (int, error) {
-	request, err := http.NewRequestWithContext(r.ctx, http.MethodHead, r.target.URL+rowsOf(id), nil)
+	request, err := r.target.request(r.ctx, http.MethodHead, rowsOf(id), r.target.ServiceKey, nil)
 	if err != nil {
 		return 0, err
 	}
-	request.Header.Set("Apikey", r.target.ServiceKey)
-	request.Header.Set("Authorization", "Bearer "+r.target.ServiceKey)
 	request.Header.Set("Prefer", "count=exact")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -178,13 +176,11 @@ func (r *run) durability() report.Note {
 	if r.target.DatabaseURL == "" {
 		return report.Note{Text: "How durable a write is when it is answered is not known: without --database-url PostgreSQL's settings are not read."}
 	}
-	conn, err := pgx.Connect(r.ctx, r.target.DatabaseURL)
-	if err != nil {
-		return report.Note{Text: fmt.Sprintf("PostgreSQL's settings could not be read: %v", err)}
-	}
-	defer conn.Close(context.WithoutCancel(r.ctx))
 	var commit, fsync string
-	if err := conn.QueryRow(r.ctx, `select current_setting('synchronous_commit'), current_setting('fsync')`).Scan(&commit, &fsync); err != nil {
+	err := r.target.connected(r.ctx, func(conn *pgx.Conn) error {
+		return conn.QueryRow(r.ctx, `select current_setting('synchronous_commit'), current_setting('fsync')`).Scan(&commit, &fsync)
+	})
+	if err != nil {
 		return report.Note{Text: fmt.Sprintf("PostgreSQL's settings could not be read: %v", err)}
 	}
 	note := report.Note{Text: fmt.Sprintf("PostgreSQL has synchronous_commit = %s and fsync = %s", commit, fsync)}

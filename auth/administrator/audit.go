@@ -10,6 +10,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"basalt/auth"
 )
 
 // Actor is who changes something.
@@ -53,9 +55,6 @@ and ($3 = '' or action = $3 or action like $4)
 and ($5 = '' or target = $5)
 order by id desc
 limit $6`
-
-	// pruneFlight is how many entries are removed at a time.
-	pruneFlight = 1000
 
 	// The ids follow the times: no entry behind the oldest ones need be looked at.
 	pruneAudit = `
@@ -116,17 +115,8 @@ func (s *Service) PruneAudit(ctx context.Context) {
 	if s.options.AuditRetention <= 0 {
 		return
 	}
-	for border := time.Now().Add(-s.options.AuditRetention); ; {
-		tag, err := s.db.Exec(ctx, pruneAudit, border, pruneFlight)
-		if err != nil {
-			if ctx.Err() == nil {
-				s.options.Log.Warn().Err(err).Msg("old entries of the administrators' audit log could not be removed")
-			}
-			return
-		}
-		if tag.RowsAffected() < pruneFlight {
-			return
-		}
+	if err := auth.Prune(ctx, s.db.Exec, pruneAudit, time.Now().Add(-s.options.AuditRetention)); err != nil && ctx.Err() == nil {
+		s.options.Log.Warn().Err(err).Msg("old entries of the administrators' audit log could not be removed")
 	}
 }
 

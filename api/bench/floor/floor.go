@@ -45,6 +45,7 @@ const (
   set_config('search_path', $1, true), set_config('request.jwt.claims', $2, true),
   set_config('request.method', $3, true), set_config('request.path', $4, true),
   set_config('request.headers', $5, true), set_config('request.cookies', $6, true), set_config('role', $7, true))`
+	contentType = "application/json; charset=utf-8" // Basalt's
 	headersJSON = `{"host":"127.0.0.1","user-agent":"Go-http-client/1.1","accept-encoding":"gzip"}`
 )
 
@@ -96,7 +97,7 @@ func (s *Server) Handler(statement *Statement) echo.HandlerFunc {
 		if statement.Columns != nil {
 			body = append(body, ']')
 		}
-		return c.Blob(http.StatusOK, echo.MIMEApplicationJSONCharsetUTF8, body)
+		return c.Blob(http.StatusOK, contentType, body)
 	}
 }
 

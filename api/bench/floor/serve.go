@@ -76,7 +76,7 @@ const (
 func (s *Server) routes() *echo.Echo {
 	e := echo.New()
 	e.GET("/constant", func(c echo.Context) error {
-		return c.Blob(http.StatusOK, echo.MIMEApplicationJSONCharsetUTF8, []byte(`[]`))
+		return c.Blob(http.StatusOK, contentType, []byte(`[]`))
 	})
 	e.GET("/pk", s.Handler(ReadByKey()))
 	e.GET("/list1000", s.Handler(List()))

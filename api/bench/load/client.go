@@ -2,6 +2,7 @@ package load
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -42,7 +44,7 @@ type client struct {
 	conn    net.Conn
 	reader  *bufio.Reader
 	out     []byte
-	body    []byte
+	body    bytes.Buffer // of the last answer that was looked at; used again for the next
 }
 
 func newClient(target *url.URL) *client {
@@ -138,8 +140,8 @@ func (c *client) exchange(r *Request) (answer, error) {
 	if a.status == want && r.Check == nil {
 		a.bytes, err = io.Copy(io.Discard, response.Body)
 	} else {
-		c.body, err = appendAll(c.body[:0], response.Body)
-		a.bytes = int64(len(c.body))
+		c.body.Reset()
+		a.bytes, err = c.body.ReadFrom(response.Body)
 	}
 	if err != nil {
 		return a, err
@@ -148,42 +150,21 @@ func (c *client) exchange(r *Request) (answer, error) {
 		c.close()
 	}
 	if a.status != want {
-		return a, fmt.Errorf("%s %s: status %d: %.200s", r.Method, withoutQuery(r.Path), a.status, c.body)
+		return a, fmt.Errorf("%s %s: status %d: %.200s", r.Method, withoutQuery(r.Path), a.status, c.body.Bytes())
 	}
 	if r.Headers != nil {
 		r.Headers(response.Header)
 	}
 	if r.Check != nil {
-		if err := r.Check(c.body); err != nil {
+		if err := r.Check(c.body.Bytes()); err != nil {
 			return a, fmt.Errorf("%s %s: %w", r.Method, withoutQuery(r.Path), err)
 		}
 	}
 	return a, nil
 }
 
-// appendAll reads to the end into a buffer that is used again for the next answer.
-func appendAll(to []byte, from io.Reader) ([]byte, error) {
-	for {
-		if len(to) == cap(to) {
-			to = append(to, 0)[:len(to)]
-		}
-		n, err := from.Read(to[len(to):cap(to)])
-		to = to[:len(to)+n]
-		if err == io.EOF {
-			return to, nil
-		}
-		if err != nil {
-			return to, err
-		}
-	}
-}
-
 // withoutQuery leaves out of an error what a query string may tell.
 func withoutQuery(path string) string {
-	for i := range len(path) {
-		if path[i] == '?' {
-			return path[:i]
-		}
-	}
+	path, _, _ = strings.Cut(path, "?")
 	return path
 }

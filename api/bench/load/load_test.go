@@ -120,15 +120,22 @@ func TestBodiesArriveWhole(t *testing.T) {
 func TestAnOpenLoadDoesNotWaitForAnswers(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	var arrived atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		arrived.Add(1)
+		<-release
+	}))
 	defer server.Close()
 	time.AfterFunc(300*time.Millisecond, func() { close(release) })
 	result, err := Open(t.Context(), Options{URL: server.URL, Callers: 2, For: 200 * time.Millisecond}, 1000, get)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if result.Requests != 2 || result.Offered <= 2 || result.Unsent != result.Offered-2 {
-		t.Errorf("%d sent of %d offered, %d unsent", result.Requests, result.Offered, result.Unsent)
+	if arrived.Load() != 2 || result.Offered <= 2 || result.Unsent != result.Offered-2 {
+		t.Errorf("%d sent of %d offered, %d unsent", arrived.Load(), result.Offered, result.Unsent)
+	}
+	if result.Requests != 0 {
+		t.Errorf("%d answers count that came after the end", result.Requests)
 	}
 }
 
