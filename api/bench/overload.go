@@ -108,7 +108,8 @@ func tellOverload(s *report.Section, peak []float64, outcomes []overloaded, meth
 		}
 	}
 	chart.Lines = []report.Line{line}
-	kept := report.NewFigure("limits.overload.kept", "×", report.Higher, ratios(outcomes[1].reached.rate, peak)...).WithBar(0.8)
+	kept := report.NewFigure("limits.overload.kept", "×", report.Higher, ratios(outcomes[1].reached.rate, peak)...).WithBar(0.8).
+		WithHeadline("throughput at twice the peak / at the peak")
 	s.Charts = append(s.Charts, chart)
 	s.Tables = append(s.Tables, table, report.Table{
 		Title: "No collapse", Head: "reads by primary key", Columns: []string{"figure"},

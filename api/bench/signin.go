@@ -241,7 +241,7 @@ func (r *run) tellSignIns(s *report.Section, m *signInReadings, length time.Dura
 	// The bar is 1.1 × the hash + 1 ms.
 	cost := report.NewFigure("auth.signin.byhash", "×", report.Lower, ratios(m.single.p50, m.bare.p50)...)
 	if bareP50.Value > 0 {
-		cost.WithBar(1.1 + 1/bareP50.Value)
+		cost.WithBar(1.1 + 1/bareP50.Value).WithHeadline("sign-in / the bare hash of its password")
 	}
 	kept := report.Cell{Figure: report.NewFigure("auth.signin.kept", "×", report.Higher, ratios(m.tiers[len(m.tiers)-1].rate, m.allCores)...).WithBar(0.9)}
 	if held {
