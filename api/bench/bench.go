@@ -75,6 +75,7 @@ type run struct {
 
 // Run measures a target, which it fills with rows before.
 func Run(ctx context.Context, t *Target, o Options) (*report.Report, error) {
+	t.client = newClient()
 	r := &run{ctx: ctx, target: t, options: o, progress: o.Progress}
 	begin := time.Now()
 	before := LoadAverage()

@@ -1,28 +1,28 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 )
 
-// Schema makes the tables that are measured; DropSchema takes them away.
+// Schema makes the tables that are measured. It is one transaction's: where a name is taken, nothing is made.
 //
 //go:embed schema.sql
 var Schema string
 
 // DropSchema takes away what Schema made.
-const DropSchema = `drop function if exists public.bench_rows(int);
-drop table if exists public.bench_entry, public.bench_part, public.bench_item;
-`
+//
+//go:embed dropschema.sql
+var DropSchema string
 
 // Numbers of rows, as in schema.sql.
 const (
@@ -57,11 +57,28 @@ type part struct {
 	Amount int         `json:"amount"`
 }
 
+// tables are those of schema.sql, those that point to others first.
+var tables = []string{"bench_entry", "bench_part", "bench_item"}
+
+// checkTables refuses tables that are not the benchmark's: their rows would be lost.
+func (t *Target) checkTables(ctx context.Context) error {
+	var ours []string
+	if err := t.service(ctx, http.MethodGet, "/rest/v1/rpc/bench_tables", nil, &ours); err != nil {
+		return missing(err)
+	}
+	for _, table := range tables {
+		if !slices.Contains(ours, table) {
+			return fmt.Errorf("public.%s was not made by the benchmark, which would empty it: rename it, or measure a server that has no table of this name", table)
+		}
+	}
+	return nil
+}
+
 // fill replaces the rows of the tables. All rows are the owner's, who is the user that reads them.
 func (t *Target) fill(ctx context.Context, progress Progress) error {
-	for _, table := range []string{"bench_entry", "bench_part", "bench_item"} {
+	for _, table := range tables {
 		if err := t.service(ctx, http.MethodDelete, "/rest/v1/"+table+"?id=gte.0", nil, nil); err != nil {
-			return missing(err)
+			return err
 		}
 	}
 	owned := make([]item, items)
@@ -92,10 +109,13 @@ func (t *Target) fill(ctx context.Context, progress Progress) error {
 	return insert(ctx, t, "bench_part", parts, progress)
 }
 
-// missing tells of a server whose database has not the tables.
+// errNoTables tells of a server whose database has not the tables.
+var errNoTables = errors.New("the tables of the benchmark are not there: give --database-url, by which they are made and taken away again, or make them by `basalt bench schema | psql DATABASE_URL`")
+
+// missing tells of a function that a server does not know.
 func missing(err error) error {
-	if strings.Contains(err.Error(), "PGRST205") {
-		return fmt.Errorf("the tables of the benchmark are not there: give --database-url, by which they are made and taken away again, or make them by `basalt bench schema | psql DATABASE_URL`")
+	if strings.Contains(err.Error(), "PGRST202") {
+		return errNoTables
 	}
 	return err
 }
@@ -112,63 +132,4 @@ func insert[T any](ctx context.Context, t *Target, table string, rows []T, progr
 		}
 	}
 	return nil
-}
-
-// service asks the server with the service key, outside of all measuring, and reads the JSON of the answer.
-func (t *Target) service(ctx context.Context, method, path string, body []byte, into any) error {
-	return t.ask(ctx, method, path, t.ServiceKey, body, into)
-}
-
-func (t *Target) ask(ctx context.Context, method, path, token string, body []byte, into any) error {
-	request, err := t.request(ctx, method, path, token, body)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, 64<<20))
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, request.URL.Path, err)
-	}
-	if response.StatusCode >= 300 {
-		return &statusError{fmt.Sprint(method, " ", request.URL.Path), response.StatusCode, string(text)}
-	}
-	if into == nil {
-		return nil
-	}
-	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("%s %s: %w", method, request.URL.Path, err)
-	}
-	return nil
-}
-
-// request makes a request of the token's holder, outside of all measuring.
-func (t *Target) request(ctx context.Context, method, path, token string, body []byte) (*http.Request, error) {
-	request, err := http.NewRequestWithContext(ctx, method, t.URL+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Apikey", t.AnonKey)
-	if token == t.ServiceKey {
-		request.Header.Set("Apikey", token)
-	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	return request, nil
-}
-
-// statusError is an answer of the server that is no success.
-type statusError struct {
-	asked  string // POST /rest/v1/bench_item
-	status int
-	body   string
-}
-
-func (e *statusError) Error() string {
-	return fmt.Sprintf("%s: status %d: %.300s", e.asked, e.status, e.body)
 }

@@ -117,8 +117,10 @@ func (r *run) stream(rows int) (first, all time.Duration, err error) {
 	}
 	request.Header.Set("Accept", "application/x-ndjson")
 	request.Header.Set("Accept-Encoding", "identity")
+	patient := *r.target.client
+	patient.Timeout = 0 // a stream lasts as long as it has rows
 	begin := time.Now()
-	response, err := http.DefaultClient.Do(request)
+	response, err := patient.Do(request)
 	if err != nil {
 		return 0, 0, err
 	}

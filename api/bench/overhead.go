@@ -52,12 +52,12 @@ func (r *run) overhead() (report.Section, error) {
 		return s, err
 	}
 	defer direct.close()
-	hand, err := load.NewSender(byHand.URL)
+	hand, err := load.NewSender(r.ctx, byHand.URL)
 	if err != nil {
 		return s, err
 	}
 	defer hand.Close()
-	basalt, err := load.NewSender(r.target.URL)
+	basalt, err := load.NewSender(r.ctx, r.target.URL)
 	if err != nil {
 		return s, err
 	}
@@ -204,7 +204,7 @@ func (r *run) parts() (table *report.Table, err error) {
 		// The sections behind this one measure a server as it is shipped.
 		defer func() { err = errors.Join(err, r.target.restart(r.ctx)) }()
 	}
-	sender, err := load.NewSender(r.target.URL)
+	sender, err := load.NewSender(r.ctx, r.target.URL)
 	if err != nil {
 		return nil, err
 	}

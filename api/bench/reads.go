@@ -3,6 +3,8 @@ package bench
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -76,7 +78,7 @@ func (r *run) reads() (report.Section, error) {
 		Mark: &report.Mark{Y: milliseconds(tolerable), Name: "200 ms"}}
 	rates := report.Chart{Title: "Reads answered in a second", XLabel: "callers", YLabel: "reads/s", XLog: true, YLog: true}
 	length := r.lasting(700 * time.Millisecond)
-	method := fmt.Sprintf("Each point is the median of %d rounds of %v, or until each caller has been answered three times, the callers' numbers taken in turn; bands are the least and most of the rounds. Load and server share the machine.",
+	method := fmt.Sprintf("Each point is the median of %d rounds of %v, or until there are three answers for each caller, the callers' numbers taken in turn; bands are the least and most of the rounds. Load and server share the machine.",
 		r.options.Rounds, length)
 	percentiles.Method, rates.Method = method, method
 	var worst, fifty, thousand *report.Figure
@@ -134,33 +136,45 @@ func (r *run) reads() (report.Section, error) {
 	return s, nil
 }
 
-// readings are the rounds of one load.
+// readings are the rounds of one load. A round in which nothing succeeded has no percentiles: unknown.
 type readings struct{ p50, p95, p99, rate []float64 }
 
 var readColumns = []string{"p50", "p95", "p99", "throughput"}
 
 func (m *readings) add(result *load.Result) {
-	m.p50 = append(m.p50, milliseconds(result.Percentile(0.50)))
-	m.p95 = append(m.p95, milliseconds(result.Percentile(0.95)))
-	m.p99 = append(m.p99, milliseconds(result.Percentile(0.99)))
+	within := func(share float64) float64 {
+		if result.Requests == result.Errors {
+			return unknown
+		}
+		return milliseconds(result.Percentile(share))
+	}
+	m.p50, m.p95, m.p99 = append(m.p50, within(0.50)), append(m.p95, within(0.95)), append(m.p99, within(0.99))
 	m.rate = append(m.rate, result.PerSecond())
+}
+
+// unknown stands for the percentile of no answers at all, which is not 0: that would be the best there is.
+var unknown = math.NaN()
+
+// known leaves out rounds of which nothing is known.
+func known(rounds []float64) []float64 {
+	return slices.DeleteFunc(slices.Clone(rounds), math.IsNaN)
 }
 
 // cells are the columns of readColumns.
 func (m *readings) cells(key string) []report.Cell {
 	return []report.Cell{
-		{Figure: report.NewFigure(key+".p50", "ms", report.Lower, m.p50...)},
-		{Figure: report.NewFigure(key+".p95", "ms", report.Lower, m.p95...)},
-		{Figure: report.NewFigure(key+".p99", "ms", report.Lower, m.p99...)},
+		{Figure: report.NewFigure(key+".p50", "ms", report.Lower, known(m.p50)...)},
+		{Figure: report.NewFigure(key+".p95", "ms", report.Lower, known(m.p95)...)},
+		{Figure: report.NewFigure(key+".p99", "ms", report.Lower, known(m.p99)...)},
 		{Figure: report.NewFigure(key+".rate", "/s", report.Higher, m.rate...)},
 	}
 }
 
-// ratios divides round by round.
+// ratios divides round by round, as far as both are known.
 func ratios(a, b []float64) []float64 {
 	var out []float64
 	for i := range a {
-		if b[i] > 0 {
+		if b[i] > 0 && !math.IsNaN(a[i]) {
 			out = append(out, a[i]/b[i])
 		}
 	}

@@ -47,3 +47,23 @@ grant select, insert, update, delete on public.bench_entry to authenticated;
 grant all on public.bench_item, public.bench_part, public.bench_entry to service_role;
 revoke execute on function public.bench_rows(int) from public, anon;
 grant execute on function public.bench_rows(int) to authenticated, service_role;
+
+-- By its comment a table is known to be the benchmark's: no other is emptied or taken away.
+comment on table public.bench_item is 'Made by basalt bench';
+comment on table public.bench_part is 'Made by basalt bench';
+comment on table public.bench_entry is 'Made by basalt bench';
+
+-- The tables that are.
+create function public.bench_tables() returns setof text
+language sql stable
+as $$
+  select relname::text
+  from pg_catalog.pg_class
+  where relnamespace = 'public'::regnamespace
+    and relname in ('bench_item', 'bench_part', 'bench_entry')
+    and obj_description(oid, 'pg_class') = 'Made by basalt bench'
+$$;
+revoke execute on function public.bench_tables() from public, anon, authenticated;
+grant execute on function public.bench_tables() to service_role;
+comment on function public.bench_rows(int) is 'Made by basalt bench';
+comment on function public.bench_tables() is 'Made by basalt bench';

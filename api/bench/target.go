@@ -10,11 +10,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"basalt/api/bench/report"
 	"basalt/auth"
@@ -34,33 +36,69 @@ type Target struct {
 
 	password string      // the owner's
 	secret   auth.Secret // that tokens are signed with; empty: not known
-	own      *Own        // nil: it is somebody else's
-	made     bool        // the tables were made for this run
-	users    []string    // ids of the users that were made for this run
+	client   *http.Client
+	own      *Own      // nil: it is somebody else's
+	version  string    // of a server that is somebody else's
+	lock     *pgx.Conn // holds off other runs on the database; nil: no lock is held
+	made     bool      // the tables were made for this run
+	users    []string  // ids of the users that were made for this run
 }
 
 // The user that owns the rows.
 const ownerEmail = "bench-owner@example.com"
 
-// IsLoopback says whether the server runs on this machine.
-func (t *Target) IsLoopback() bool {
+// Elsewhere names the server, or its database, that is not on this machine; empty: both are. A name other than localhost
+// counts as elsewhere whatever it stands for: it may stand for another address by the next request.
+func (t *Target) Elsewhere() string {
 	u, err := url.Parse(t.URL)
-	if err != nil {
-		return false
+	if err != nil || !isLoopback(u.Hostname()) {
+		return "the server"
 	}
-	if u.Hostname() == "localhost" {
+	if t.DatabaseURL == "" {
+		return ""
+	}
+	config, err := pgconn.ParseConfig(t.DatabaseURL)
+	if err != nil {
+		return "" // which is told when it is connected to
+	}
+	hosts := []string{config.Host}
+	for _, other := range config.Fallbacks {
+		hosts = append(hosts, other.Host)
+	}
+	for _, host := range hosts {
+		if !filepath.IsAbs(host) && !isLoopback(host) {
+			return "its database"
+		}
+	}
+	return ""
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
 		return true
 	}
-	ip := net.ParseIP(u.Hostname())
+	ip := net.ParseIP(host)
 	return ip != nil && ip.IsLoopback()
 }
 
 // prepare makes what is measured: the tables where the database is known, the owner, the rows.
 func (t *Target) prepare(ctx context.Context, progress Progress) error {
+	if t.own == nil {
+		var err error
+		if t.version, err = t.checkServer(ctx); err != nil {
+			return err
+		}
+	}
 	if t.DatabaseURL != "" {
+		if err := t.holdOff(ctx); err != nil {
+			return err
+		}
 		if err := t.makeTables(ctx); err != nil {
 			return err
 		}
+	}
+	if err := t.checkTables(ctx); err != nil {
+		return err
 	}
 	if err := t.signIn(ctx); err != nil {
 		return err
@@ -74,28 +112,54 @@ func (t *Target) prepare(ctx context.Context, progress Progress) error {
 	return nil
 }
 
+// holdOff keeps other runs off the database while this one lasts: each would empty the tables of the other.
+func (t *Target) holdOff(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, t.DatabaseURL)
+	if err != nil {
+		return fmt.Errorf("connect to the database: %w", err)
+	}
+	t.lock = conn
+	var held bool
+	if err := conn.QueryRow(ctx, `select pg_try_advisory_lock(hashtextextended('basalt bench', 0))`).Scan(&held); err != nil {
+		return fmt.Errorf("lock the database for this benchmark: %w", err)
+	}
+	if !held {
+		return errors.New("another benchmark uses this database: wait for its end")
+	}
+	return nil
+}
+
 // makeTables makes the tables unless they are there, made by a person for runs without the database's address.
 func (t *Target) makeTables(ctx context.Context) error {
 	var there bool
 	err := t.connected(ctx, func(conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, `select to_regclass('public.bench_item') is not null`).Scan(&there)
+		return conn.QueryRow(ctx, `select obj_description(to_regproc('public.bench_tables'), 'pg_proc') is not distinct from 'Made by basalt bench'`).Scan(&there)
 	})
 	if err != nil || there {
 		return err
 	}
-	t.made = true // an interrupt may come before the answer
-	if err := t.sql(ctx, Schema); err != nil {
+	// An interrupt must not leave it open whether they were made.
+	certain, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	if err := t.sql(certain, Schema); err != nil {
 		return fmt.Errorf("make the tables of the benchmark: %w", err)
 	}
+	t.made = true
 	return t.seen(ctx)
 }
 
+// seenTimeout is how long a server may take to know of new tables.
+const seenTimeout = 30 * time.Second
+
 // seen waits until the server knows the tables.
 func (t *Target) seen(ctx context.Context) error {
-	for {
-		err := t.service(ctx, http.MethodGet, "/rest/v1/rpc/bench_rows?n=1", nil, nil)
-		if err == nil || !strings.Contains(err.Error(), "PGRST202") {
+	for deadline := time.Now().Add(seenTimeout); ; {
+		err := t.checkTables(ctx)
+		if err == nil || !errors.Is(err, errNoTables) {
 			return err
+		}
+		if time.Now().After(deadline) {
+			return errors.New("the server does not see the tables that were made for it: is --database-url the address of its database?")
 		}
 		if err := sleep(ctx, retryEvery); err != nil {
 			return err
@@ -116,6 +180,9 @@ func (t *Target) Close() error {
 	}
 	if t.made && t.own == nil {
 		problems = append(problems, t.sql(ctx, DropSchema))
+	}
+	if t.lock != nil {
+		_ = t.lock.Close(ctx) // with the connection the lock is gone, however it ends
 	}
 	if t.own != nil {
 		problems = append(problems, t.own.Close())
@@ -185,6 +252,9 @@ func (t *Target) claims() string {
 // describe tells what the figures depend on.
 func (t *Target) describe(ctx context.Context) report.Server {
 	server := report.Server{URL: t.URL, Own: t.own != nil}
+	if t.version != "" {
+		server.Settings = append(server.Settings, report.Setting{Name: "the server's Basalt", Value: t.version})
+	}
 	if t.DatabaseURL == "" {
 		return server
 	}
@@ -207,7 +277,7 @@ func (t *Target) metric(ctx context.Context, name string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := t.client.Do(request)
 	if err != nil {
 		return 0, err
 	}

@@ -111,7 +111,7 @@ func (r *run) countRows(id uuid.UUID) (int, error) {
 		return 0, err
 	}
 	request.Header.Set("Prefer", "count=exact")
-	response, err := http.DefaultClient.Do(request)
+	response, err := r.target.client.Do(request)
 	if err != nil {
 		return 0, err
 	}

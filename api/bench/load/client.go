@@ -3,6 +3,7 @@ package load
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -14,8 +15,15 @@ import (
 	"time"
 )
 
-// answerTimeout is the longest that one request may take, in all; a server that is slower has failed it.
-const answerTimeout = 30 * time.Second
+const (
+	// answerTimeout is the longest that one request may take, in all; a server that is slower has failed it.
+	answerTimeout = 30 * time.Second
+	// largestAnswer bounds an answer with its headers, in bytes.
+	largestAnswer = 64 << 20
+)
+
+// errTooLarge fails an answer above largestAnswer.
+var errTooLarge = fmt.Errorf("an answer of more than %d MiB", largestAnswer>>20)
 
 // Request is one request of a caller, written anew for each. Path is what stands in the request line; Header is whole
 // lines, each with its CRLF.
@@ -42,7 +50,9 @@ type client struct {
 	host    string
 	secure  bool
 	conn    net.Conn
+	left    int // bytes that the answer under way may still have
 	reader  *bufio.Reader
+	forget  func() bool // the interrupt
 	out     []byte
 	body    bytes.Buffer // of the last answer that was looked at; used again for the next
 }
@@ -55,7 +65,7 @@ func newClient(target *url.URL) *client {
 	return &client{address: address, host: target.Host, secure: target.Scheme == "https"}
 }
 
-func (c *client) connect() error {
+func (c *client) connect(ctx context.Context) error {
 	if c.conn != nil {
 		return nil
 	}
@@ -63,24 +73,37 @@ func (c *client) connect() error {
 	var conn net.Conn
 	var err error
 	if c.secure {
-		conn, err = tls.DialWithDialer(dialer, "tcp", c.address, nil)
+		conn, err = (&tls.Dialer{NetDialer: dialer}).DialContext(ctx, "tcp", c.address)
 	} else {
-		conn, err = dialer.Dial("tcp", c.address)
+		conn, err = dialer.DialContext(ctx, "tcp", c.address)
 	}
 	if err != nil {
 		return err
 	}
 	c.conn = conn
+	// An interrupt does not wait for an answer.
+	c.forget = context.AfterFunc(ctx, func() { conn.Close() })
 	if c.reader == nil {
-		c.reader = bufio.NewReaderSize(conn, 16<<10)
+		c.reader = bufio.NewReaderSize(c, 16<<10)
 	} else {
-		c.reader.Reset(conn)
+		c.reader.Reset(c)
 	}
 	return nil
 }
 
+// Read reads from the connection as much as an answer may have.
+func (c *client) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, errTooLarge
+	}
+	n, err := c.conn.Read(p)
+	c.left -= n
+	return n, err
+}
+
 func (c *client) close() {
 	if c.conn != nil {
+		c.forget()
 		c.conn.Close()
 		c.conn = nil
 	}
@@ -95,18 +118,19 @@ type answer struct {
 
 // do sends a request and reads its answer to the end. After an error the connection is closed and the next request
 // opens another.
-func (c *client) do(r *Request) (answer, error) {
-	a, err := c.exchange(r)
+func (c *client) do(ctx context.Context, r *Request) (answer, error) {
+	a, err := c.exchange(ctx, r)
 	if err != nil {
 		c.close()
 	}
 	return a, err
 }
 
-func (c *client) exchange(r *Request) (answer, error) {
-	if err := c.connect(); err != nil {
+func (c *client) exchange(ctx context.Context, r *Request) (answer, error) {
+	if err := c.connect(ctx); err != nil {
 		return answer{}, err
 	}
+	c.left = largestAnswer
 	if err := c.conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
 		return answer{}, err
 	}

@@ -22,7 +22,7 @@ type Options struct {
 	Warm time.Duration
 	// For is how long answers are counted. With Count it is the longest.
 	For time.Duration
-	// Least stretches For, at most tenfold, until so many answers have come for each caller: the figures of a time in which
+	// Least stretches For, at most tenfold, until so many answers times the callers have come: the figures of a time in which
 	// a caller is hardly answered once tell where its edges lie, and not what the server does.
 	Least int
 	// Count, when not 0, ends the load after so many counted requests of each caller.
@@ -34,7 +34,9 @@ type Options struct {
 type Prepare func(caller, n int, r *Request)
 
 // Closed has each caller send its next request as soon as the last is answered. Counted are the answers that come after
-// Warm and until the end. The error tells that the load itself could not be made; failed requests are in the result.
+// Warm and until the end, and failures of requests that were not answered at all, also those that end later: who waits in
+// vain beyond the end would never be counted. The error tells that the load itself could not be made; failed requests
+// are in the result.
 func Closed(ctx context.Context, o Options, prepare Prepare) (*Result, error) {
 	target, err := parse(o.URL)
 	if err != nil {
@@ -56,13 +58,14 @@ func Closed(ctx context.Context, o Options, prepare Prepare) (*Result, error) {
 			for n := 0; ctx.Err() == nil && !over.Load() && (o.Count == 0 || counted < o.Count); n++ {
 				prepare(caller, n, &r)
 				start := time.Now()
-				a, err := c.do(&r)
-				if now := time.Now(); !now.Before(begin) && !over.Load() {
+				a, err := c.do(ctx, &r)
+				inVain := err != nil && a.status == 0
+				if now := time.Now(); !now.Before(begin) && (inVain || !over.Load()) {
 					counted++
 					answered.Add(1)
 					result.add(r.Operation, a, err, now.Sub(start))
 				}
-				if err != nil && a.status == 0 {
+				if inVain {
 					pause(ctx) // a server that is away is not asked a million times
 				}
 			}
@@ -98,7 +101,7 @@ func Closed(ctx context.Context, o Options, prepare Prepare) (*Result, error) {
 // Open sends requests at a rate of so many a second, whatever the answers, over at most Callers connections: what an
 // overloaded server meets. A request that is due while all callers wait is counted as unsent. Counted are the requests
 // that are due, and the answers that come, after Warm and until the end: what the server does while the load lasts, and
-// not how it recovers.
+// not how it recovers. Requests without an answer are counted as by Closed.
 func Open(ctx context.Context, o Options, rate float64, prepare Prepare) (*Result, error) {
 	target, err := parse(o.URL)
 	if err != nil {
@@ -124,11 +127,12 @@ func Open(ctx context.Context, o Options, rate float64, prepare Prepare) (*Resul
 			for at := range due {
 				prepare(caller, n, &r)
 				n++
-				a, err := c.do(&r)
-				if now := time.Now(); !now.Before(begin) && now.Before(end) {
+				a, err := c.do(ctx, &r)
+				inVain := err != nil && a.status == 0
+				if now := time.Now(); !now.Before(begin) && (inVain || now.Before(end)) {
 					result.add(r.Operation, a, err, now.Sub(at))
 				}
-				if err != nil && a.status == 0 {
+				if inVain {
 					pause(ctx)
 				}
 			}
@@ -166,14 +170,16 @@ func Open(ctx context.Context, o Options, rate float64, prepare Prepare) (*Resul
 // their first request.
 func connected(ctx context.Context, target *url.URL, n int) []*client {
 	const atOnce = 32
+	in, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
 	clients := make([]*client, n)
 	var group sync.WaitGroup
 	for first := range atOnce {
 		group.Go(func() {
 			for i := first; i < n; i += atOnce {
 				clients[i] = newClient(target)
-				if ctx.Err() == nil {
-					_ = clients[i].connect()
+				if in.Err() == nil {
+					_ = clients[i].connect(ctx)
 				}
 			}
 		})
@@ -190,7 +196,13 @@ func CheckURL(address string) error {
 
 func parse(address string) (*url.URL, error) {
 	target, err := url.Parse(address)
-	if err != nil || target.Scheme != "http" && target.Scheme != "https" || target.Host == "" || strings.Trim(target.Path, "/") != "" {
+	switch {
+	case err != nil:
+		return nil, errors.New("this is not the address of a server, such as http://127.0.0.1:8090") // it may hold a password
+	case target.User != nil:
+		return nil, errors.New("the address of the server holds a user name, which no request would bear")
+	case target.Scheme != "http" && target.Scheme != "https", target.Hostname() == "", strings.Trim(target.Path, "/") != "",
+		target.RawQuery != "", target.ForceQuery, target.Fragment != "":
 		return nil, fmt.Errorf("%q is not the address of a server, such as http://127.0.0.1:8090", address)
 	}
 	return target, nil

@@ -36,24 +36,25 @@ func Turns(ctx context.Context, turns int, ways ...func(turn int) error) ([]*Res
 
 // Sender sends requests one after the other over one connection.
 type Sender struct {
+	ctx    context.Context
 	client *client
 	next   Request
 }
 
-// NewSender makes a sender to the server at a base address.
-func NewSender(address string) (*Sender, error) {
+// NewSender makes a sender to the server at a base address, for as long as ctx lasts.
+func NewSender(ctx context.Context, address string) (*Sender, error) {
 	target, err := parse(address)
 	if err != nil {
 		return nil, err
 	}
-	return &Sender{client: newClient(target)}, nil
+	return &Sender{ctx: ctx, client: newClient(target)}, nil
 }
 
 // Way is what Turns does with the requests that prepare writes.
 func (s *Sender) Way(prepare Prepare) func(turn int) error {
 	return func(turn int) error {
 		prepare(0, turn, &s.next)
-		_, err := s.client.do(&s.next)
+		_, err := s.client.do(s.ctx, &s.next)
 		return err
 	}
 }
