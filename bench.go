@@ -1,14 +1,15 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"os/signal"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -19,7 +20,6 @@ import (
 	"basalt/api/bench"
 	"basalt/api/bench/floor"
 	"basalt/api/bench/load"
-	"basalt/api/bench/peers"
 	"basalt/api/bench/report"
 	"basalt/auth"
 )
@@ -52,7 +52,7 @@ func benchCommand() *cobra.Command {
 	f.StringVar(&flags.url, "url", "", "address of the server, as http://127.0.0.1:8090; empty: a throw-away one is started")
 	f.StringVar(&flags.anonKey, "anon-key", "", "its anon key")
 	f.StringVar(&flags.serviceKey, "service-key", "", "its service key; @FILE reads it from a file")
-	f.StringVar(&flags.databaseURL, "database-url", "", "its database, for the tables and for what is measured beside it")
+	f.StringVar(&flags.databaseURL, "database-url", "", "its database, for the tables and for what is measured beside it; @FILE reads it from a file")
 	f.BoolVar(&flags.force, "yes-load-this-server", false, "measure a server on another machine, which may be in use")
 	f.StringSliceVar(&flags.only, "only", nil, "sections to measure, comma-separated: "+strings.Join(bench.Sections(), ", "))
 	f.Float64Var(&flags.pace, "pace", 1, "stretch all measuring by so much; below 1 it is quicker and noisier")
@@ -73,7 +73,8 @@ func benchSchemaCommand() *cobra.Command {
 		Example: "  basalt bench schema | psql DATABASE_URL\n  basalt bench schema --drop | psql DATABASE_URL",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			text := bench.Schema
+			// psql goes on after an error, with what would then change a table of the same name.
+			text := "begin;\n" + bench.Schema + "commit;\n"
 			if drop {
 				text = bench.DropSchema
 			}
@@ -106,7 +107,7 @@ func (f *benchFlags) check() error {
 		return usageError{errors.New("--url needs --anon-key and --service-key, which `basalt keys` prints")}
 	case f.url != "" && load.CheckURL(f.url) != nil:
 		return usageError{fmt.Errorf("--url: %w", load.CheckURL(f.url))}
-	case f.pace < 0.05 || f.pace > 10:
+	case !(f.pace >= 0.05 && f.pace <= 10): // NaN is neither
 		return usageError{errors.New("--pace is from 0.05 to 10")}
 	case f.rounds < 1 || f.rounds > 100:
 		return usageError{errors.New("--rounds is from 1 to 100")}
@@ -119,7 +120,7 @@ func (f *benchFlags) check() error {
 	return nil
 }
 
-func measure(cmd *cobra.Command, flags *benchFlags) (err error) {
+func measure(cmd *cobra.Command, flags *benchFlags) error {
 	if err := flags.check(); err != nil {
 		return err
 	}
@@ -127,26 +128,18 @@ func measure(cmd *cobra.Command, flags *benchFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	// Whoever reads the output or has opened the terminal may go: what was made is taken away all the same.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx := cmd.Context()
-	progress := newBenchProgress(cmd.ErrOrStderr())
-	defer progress.end()
-	target, err := flags.target(cmd, progress)
+	if !signal.Ignored(syscall.SIGHUP) {
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer stop()
+	}
+	outcome, err := flags.run(ctx, newBenchProgress(cmd.ErrOrStderr()))
 	if err != nil {
 		return err
 	}
-	defer func() {
-		problem := target.Close()
-		if problem != nil && ctx.Err() != nil {
-			err = fmt.Errorf("interrupted, and not all could be taken away: %w", problem)
-			return
-		}
-		err = errors.Join(err, problem)
-	}()
-	outcome, err := bench.Run(ctx, target, bench.Options{Only: flags.only, Pace: flags.pace, Rounds: flags.rounds, Progress: progress})
-	if err != nil {
-		return err
-	}
-	progress.end()
 	outcome.Version, outcome.Commit, outcome.Command = version, commit, commandLine(cmd)
 	if peersSection != nil {
 		outcome.Sections = append(outcome.Sections, *peersSection)
@@ -157,92 +150,60 @@ func measure(cmd *cobra.Command, flags *benchFlags) (err error) {
 	return flags.write(cmd, outcome)
 }
 
+// run measures, and takes away what it has made.
+func (f *benchFlags) run(ctx context.Context, progress *benchProgress) (outcome *report.Report, err error) {
+	defer progress.end()
+	target, err := f.target(ctx, progress)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		problem := target.Close()
+		if problem != nil && ctx.Err() != nil {
+			err = fmt.Errorf("interrupted, and not all could be taken away: %w", problem)
+			return
+		}
+		err = errors.Join(err, problem)
+	}()
+	return bench.Run(ctx, target, bench.Options{Only: f.only, Pace: f.pace, Rounds: f.rounds, Progress: progress})
+}
+
 // target is the given server, else a new one.
-func (f *benchFlags) target(cmd *cobra.Command, progress *benchProgress) (*bench.Target, error) {
+func (f *benchFlags) target(ctx context.Context, progress *benchProgress) (*bench.Target, error) {
 	if f.url == "" {
 		progress.Begin("start a throw-away server", 0, 0)
-		return bench.StartOwn(cmd.Context())
+		return bench.StartOwn(ctx)
 	}
-	key := f.serviceKey
-	if path, ok := strings.CutPrefix(key, "@"); ok {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil, usageError{fmt.Errorf("--service-key: %w", err)}
-		}
-		key = strings.TrimSpace(string(text))
+	key, err := valueOrFile("--service-key", f.serviceKey)
+	if err != nil {
+		return nil, err
 	}
-	target := &bench.Target{URL: strings.TrimRight(f.url, "/"), AnonKey: f.anonKey, ServiceKey: key, DatabaseURL: f.databaseURL}
-	if !f.force && !target.IsLoopback() {
-		return nil, usageError{fmt.Errorf("%s is not on this machine: the load may take it away from its users; --yes-load-this-server measures it all the same", f.url)}
+	database, err := valueOrFile("--database-url", f.databaseURL)
+	if err != nil {
+		return nil, err
+	}
+	target := &bench.Target{URL: strings.TrimRight(f.url, "/"), AnonKey: f.anonKey, ServiceKey: key, DatabaseURL: database}
+	if elsewhere := target.Elsewhere(); elsewhere != "" && !f.force {
+		return nil, usageError{fmt.Errorf("%s is not on this machine: the load may take it away from its users; --yes-load-this-server measures it all the same", elsewhere)}
 	}
 	return target, nil
-}
-
-// read reads what the figures are shown beside, before minutes go by.
-func (f *benchFlags) read() (earlier *report.Report, beside *report.Section, err error) {
-	for name, path := range map[string]string{"--json": f.json, "--report": f.report} {
-		if path == "" {
-			continue
-		}
-		if folder, err := os.Stat(filepath.Dir(path)); err != nil || !folder.IsDir() {
-			return nil, nil, usageError{fmt.Errorf("%s: there is no folder %s", name, filepath.Dir(path))}
-		}
-	}
-	if f.compare != "" {
-		file, err := os.Open(f.compare)
-		if err != nil {
-			return nil, nil, usageError{fmt.Errorf("--compare: %w", err)}
-		}
-		defer file.Close()
-		if earlier, err = report.Read(file); err != nil {
-			return nil, nil, usageError{fmt.Errorf("--compare: %s: %w", f.compare, err)}
-		}
-	}
-	if f.peers != "" {
-		outcome, err := peers.Read(f.peers)
-		if err != nil {
-			return nil, nil, usageError{fmt.Errorf("--peers: %w", err)}
-		}
-		section := outcome.Section()
-		beside = &section
-	}
-	return earlier, beside, nil
-}
-
-// write tells the figures on stdout, and puts them into the files that are wanted. What cannot be written keeps nothing
-// else from being written: it took minutes to measure.
-func (f *benchFlags) write(cmd *cobra.Command, outcome *report.Report) error {
-	var problems []error
-	if f.json != "" {
-		text, err := json.MarshalIndent(outcome, "", "  ")
-		if err == nil {
-			err = os.WriteFile(f.json, append(text, '\n'), 0o644)
-		}
-		problems = append(problems, err)
-	}
-	if f.report != "" {
-		var page bytes.Buffer
-		err := outcome.WriteHTML(&page)
-		if err == nil {
-			err = os.WriteFile(f.report, page.Bytes(), 0o644)
-		}
-		problems = append(problems, err)
-	}
-	file, ok := cmd.OutOrStdout().(*os.File)
-	colour := ok && term.IsTerminal(int(file.Fd())) && os.Getenv("NO_COLOR") == ""
-	problems = append(problems, outcome.WriteText(cmd.OutOrStdout(), colour))
-	return errors.Join(problems...)
 }
 
 // commandLine is the call as it can be repeated, without keys and addresses of databases.
 func commandLine(cmd *cobra.Command) string {
 	line := "basalt bench"
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		switch flag.Name {
-		case "anon-key", "service-key", "database-url":
+		value := flag.Value.String()
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			value = strings.Join(list.GetSlice(), ",")
+		}
+		switch {
+		case slices.Contains([]string{"anon-key", "service-key", "database-url"}, flag.Name):
 			line += " --" + flag.Name + " …"
+		case flag.Value.Type() == "bool":
+			line += " --" + flag.Name + "=" + value
 		default:
-			line += " --" + flag.Name + " " + shellQuote(strings.Trim(flag.Value.String(), "[]"))
+			line += " --" + flag.Name + " " + shellQuote(value)
 		}
 	})
 	return line

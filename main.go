@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/rs/zerolog"
@@ -100,7 +101,17 @@ func explain(ctx context.Context, err error) string {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return "interrupted"
 	}
-	return strings.Join(strings.Fields(err.Error()), " ")
+	return printable(strings.Join(strings.Fields(err.Error()), " "))
+}
+
+// printable replaces what would steer the terminal: an error may quote what another server has said.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }
 
 func command() *cobra.Command {

@@ -76,6 +76,19 @@ type run struct {
 // Run measures a target, which it fills with rows before.
 func Run(ctx context.Context, t *Target, o Options) (*report.Report, error) {
 	t.client = newClient()
+	if t.own != nil {
+		watched, stop := t.own.watch(ctx)
+		defer stop()
+		outcome, err := t.measure(watched, o)
+		if cause := context.Cause(watched); err != nil && cause != nil && ctx.Err() == nil {
+			err = cause
+		}
+		return outcome, err
+	}
+	return t.measure(ctx, o)
+}
+
+func (t *Target) measure(ctx context.Context, o Options) (*report.Report, error) {
 	r := &run{ctx: ctx, target: t, options: o, progress: o.Progress}
 	begin := time.Now()
 	before := LoadAverage()

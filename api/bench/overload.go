@@ -91,7 +91,7 @@ func tellOverload(s *report.Section, peak []float64, outcomes []overloaded, meth
 		o := &outcomes[i]
 		key := fmt.Sprint("limits.overload.", times)
 		cells := o.reached.cells(key)
-		line.Points = append(line.Points, cells[3].Figure.At(float64(times)))
+		line.Points = point(line.Points, cells[3].Figure, times)
 		sent := report.NewFigure(key+".sent", "×", report.Higher, o.sent...)
 		told := report.Cell{Text: "–"}
 		refused := report.NewFigure(key+".refused", "×", "", o.refused...)

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,6 +32,9 @@ type Own struct {
 	scratch string
 	cmd     *exec.Cmd
 	exited  <-chan struct{} // nil: it does not run
+
+	stopping atomic.Bool
+	lost     chan error // gets why the server has ended by itself
 }
 
 // StartOwn starts a throw-away server: this program, as it is shipped but for a free port, and for limits that count
@@ -42,7 +48,7 @@ func StartOwn(ctx context.Context, flags ...string) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{own: &Own{binary: binary, scratch: scratch}}
+	t := &Target{own: &Own{binary: binary, scratch: scratch, lost: make(chan error, 1)}}
 	if err := t.start(ctx, flags...); err != nil {
 		return nil, errors.Join(err, t.own.Close())
 	}
@@ -80,8 +86,15 @@ func (t *Target) start(ctx context.Context, flags ...string) error {
 	}
 	exited := make(chan struct{})
 	o.exited = exited
+	o.stopping.Store(false)
 	go func() {
-		_ = o.cmd.Wait() // the log tells why
+		err := o.cmd.Wait()
+		if !o.stopping.Load() {
+			select {
+			case o.lost <- fmt.Errorf("the server to measure has ended (%v): %s", err, o.lastWords()):
+			default: // it is known
+			}
+		}
 		close(exited)
 	}()
 	if t.URL, err = o.awaitReady(ctx); err != nil {
@@ -95,6 +108,33 @@ func (t *Target) start(ctx context.Context, flags ...string) error {
 }
 
 func (o *Own) logPath() string { return filepath.Join(o.scratch, "log") }
+
+// lastWords are the last line of the log.
+func (o *Own) lastWords() string {
+	text, err := os.ReadFile(o.logPath())
+	if err != nil {
+		return err.Error()
+	}
+	text = bytes.TrimSpace(text)
+	return string(text[bytes.LastIndexByte(text, '\n')+1:])
+}
+
+// watch gives a context that ends with ctx, or with the server: the load would go on against nobody.
+func (o *Own) watch(ctx context.Context) (watched context.Context, stop func()) {
+	watched, cancel := context.WithCancelCause(ctx)
+	var group sync.WaitGroup
+	group.Go(func() {
+		select {
+		case why := <-o.lost:
+			cancel(why)
+		case <-watched.Done():
+		}
+	})
+	return watched, func() {
+		cancel(nil)
+		group.Wait()
+	}
+}
 
 // forgetLog empties the log of requests, which is written as in any installation and read by nobody.
 func (o *Own) forgetLog() error { return os.Truncate(o.logPath(), 0) }
@@ -112,7 +152,6 @@ func (o *Own) awaitReady(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		last := ""
 		for line := range strings.Lines(string(text)) {
 			var entry struct {
 				Msg    string
@@ -121,10 +160,9 @@ func (o *Own) awaitReady(ctx context.Context) (string, error) {
 			if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "ready" {
 				return entry.APIURL, nil
 			}
-			last = strings.TrimSpace(line)
 		}
 		if ended {
-			return "", fmt.Errorf("the server to measure did not start: %s", last)
+			return "", fmt.Errorf("the server to measure did not start: %s", o.lastWords())
 		}
 		if err := sleep(ctx, retryEvery); err != nil {
 			return "", fmt.Errorf("the server to measure is not ready: %w", err)
@@ -166,6 +204,7 @@ func (o *Own) stop() error {
 	if o.exited == nil {
 		return nil
 	}
+	o.stopping.Store(true)
 	if err := o.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}

@@ -103,8 +103,8 @@ func (r *run) reads() (report.Section, error) {
 			cells := measured[i].cells(fmt.Sprintf("reads.%s.%d", kind.key, callers))
 			table.Rows = append(table.Rows, report.Row{Name: strconv.Itoa(callers), Cells: cells})
 			p95, throughput := cells[1].Figure, cells[3].Figure
-			latency.Points = append(latency.Points, p95.At(float64(callers)))
-			rate.Points = append(rate.Points, throughput.At(float64(callers)))
+			latency.Points = point(latency.Points, p95, callers)
+			rate.Points = point(rate.Points, throughput, callers)
 			if kind.key != "pk" {
 				continue
 			}
@@ -168,6 +168,14 @@ func (m *readings) cells(key string) []report.Cell {
 		{Figure: report.NewFigure(key+".p99", "ms", report.Lower, known(m.p99)...)},
 		{Figure: report.NewFigure(key+".rate", "/s", report.Higher, m.rate...)},
 	}
+}
+
+// point adds a figure to a line, if it was measured.
+func point(points []report.Point, figure *report.Figure, x int) []report.Point {
+	if !figure.Measured() {
+		return points
+	}
+	return append(points, figure.At(float64(x)))
 }
 
 // ratios divides round by round, as far as both are known.

@@ -146,9 +146,9 @@ func (m *ramp) tell(s *report.Section, length time.Duration) {
 		row := report.Row{Name: strconv.Itoa(users), Cells: m.all[i].cells(fmt.Sprint("writes.all.", users))}
 		table.Rows = append(table.Rows, row)
 		for line := range times.Lines {
-			times.Lines[line].Points = append(times.Lines[line].Points, row.Cells[line].Figure.At(float64(users)))
+			times.Lines[line].Points = point(times.Lines[line].Points, row.Cells[line].Figure, users)
 		}
-		rates.Lines[0].Points = append(rates.Lines[0].Points, row.Cells[3].Figure.At(float64(users)))
+		rates.Lines[0].Points = point(rates.Lines[0].Points, row.Cells[3].Figure, users)
 	}
 	s.Charts, s.Tables = []report.Chart{times, rates}, []report.Table{table}
 	for _, operation := range operations {

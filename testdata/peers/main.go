@@ -64,7 +64,7 @@ func command(ctx context.Context, args []string, out, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	outcome.Command = "bin/peers " + strings.Join(args, " ")
+	outcome.Command = commandLine(args)
 	show(out, outcome)
 	if o.json == "" {
 		return nil
@@ -77,6 +77,25 @@ func command(ctx context.Context, args []string, out, log io.Writer) error {
 		return err
 	}
 	return os.WriteFile(o.json, append(text, '\n'), 0o644)
+}
+
+// commandLine is the call without the database's address, which may hold a password.
+func commandLine(args []string) string {
+	line := "bin/peers"
+	hide := false
+	for _, arg := range args {
+		name, _, valued := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		switch {
+		case hide:
+			arg, hide = "…", false
+		case name == "database" && valued:
+			arg = "--database=…"
+		case name == "database":
+			hide = true
+		}
+		line += " " + arg
+	}
+	return line
 }
 
 func parse(args []string, log io.Writer) (options, error) {

@@ -102,12 +102,17 @@ func resultOf(p peer, s scenario, callers int, rounds, base []sample) peers.Resu
 		return r
 	}
 	key := fmt.Sprintf("peers.%s.%s.%d.", r.Peer, s.name, callers)
+	// A time of 0 is that of a round in which nothing succeeded: it is left out, as the best there could be.
 	figure := func(name, unit string, better report.Better, of func(sample) float64) (*report.Figure, *report.Figure) {
 		var values, ratios []float64
 		for i, sample := range rounds {
-			values = append(values, of(sample))
+			value := of(sample)
+			if value == 0 && better == report.Lower {
+				continue
+			}
+			values = append(values, value)
 			if of(base[i]) > 0 {
-				ratios = append(ratios, of(sample)/of(base[i]))
+				ratios = append(ratios, value/of(base[i]))
 			}
 		}
 		return report.NewFigure(key+name, unit, better, values...), report.NewFigure(key+name+"-ratio", "×", "", ratios...)

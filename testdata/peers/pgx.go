@@ -113,7 +113,7 @@ func (d *direct) measure(ctx context.Context, s scenario, callers int, warm, len
 					failures[caller] = err
 					return
 				}
-				if !start.Before(begin) {
+				if now := time.Now(); !now.Before(begin) && now.Before(end) { // as the load over HTTP counts
 					latencies[caller] = append(latencies[caller], time.Since(start))
 				}
 			}

@@ -4,6 +4,7 @@ package peers
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"time"
@@ -96,11 +97,20 @@ type Published struct {
 	Source string `json:"source"`
 }
 
-// Read reads an outcome from a file.
+// Read reads an outcome from a file. It refuses what is larger than report.MaxSize (report.ErrTooLarge), of another form,
+// and what holds no figures or some without a key.
 func Read(path string) (*Outcome, error) {
-	text, err := os.ReadFile(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, report.MaxSize+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > report.MaxSize {
+		return nil, fmt.Errorf("read %s: %w", path, report.ErrTooLarge)
 	}
 	var o Outcome
 	if err := json.Unmarshal(text, &o); err != nil {
@@ -108,6 +118,18 @@ func Read(path string) (*Outcome, error) {
 	}
 	if o.Format != Format {
 		return nil, fmt.Errorf("%s has format %d, this program reads %d: make it anew by `make bench-peers`", path, o.Format, Format)
+	}
+	if len(o.Scenarios) == 0 {
+		return nil, fmt.Errorf("%s holds no figures", path)
+	}
+	for _, table := range o.Section().Tables {
+		for _, row := range table.Rows {
+			for _, cell := range row.Cells {
+				if cell.Figure != nil && cell.Figure.Key == "" {
+					return nil, fmt.Errorf("%s: a figure of %s in %q has no key", path, row.Name, table.Title)
+				}
+			}
+		}
 	}
 	return &o, nil
 }
