@@ -98,6 +98,9 @@ func checkWritable(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if folder, err := os.Stat(filepath.Dir(path)); err != nil || !folder.IsDir() {
+			return fmt.Errorf("there is no folder %s", filepath.Dir(path))
+		}
 		trial, err := os.CreateTemp(filepath.Dir(path), ".basalt-bench-*")
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ package soak_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -205,6 +206,63 @@ func (b *benchmark) running() bool {
 	}
 }
 
+func TestABenchmarkWhoseServerIsKilledEndsAndTellsIt(t *testing.T) {
+	folder := dataFolder(t)
+	b := startBenchmark(t, folder, "--only", "reads", "--pace", "1")
+	eventually(t, "measuring", func() bool { return strings.Contains(b.said(), "  reads") || !b.running() })
+	killed := false
+	for _, pid := range processesIn(t, folder) {
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err == nil && strings.Contains(string(line), "\x00serve\x00") {
+			killed = syscall.Kill(pid, syscall.SIGKILL) == nil
+		}
+	}
+	if !killed {
+		t.Fatal("the server was not found")
+	}
+	if code := b.exitCode(t); code != 1 || !strings.Contains(b.said(), "basalt: the server to measure has ended") {
+		t.Errorf("exit code %d\n%s", code, b.said())
+	}
+	wantNothingLeft(t, folder)
+}
+
+// TestABenchmarkOutlivesItsTerminal takes away what it has made also when nobody is there to read it.
+func TestABenchmarkOutlivesItsTerminal(t *testing.T) {
+	t.Run("when the terminal is closed", func(t *testing.T) {
+		folder := dataFolder(t)
+		b := startBenchmark(t, folder, "--only", "reads")
+		eventually(t, "measuring", func() bool { return strings.Contains(b.said(), "  reads") || !b.running() })
+		if err := b.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		if code := b.exitCode(t); code != 1 {
+			t.Errorf("exit code %d\n%s", code, b.said())
+		}
+		wantNothingLeft(t, folder)
+	})
+	t.Run("when its reader has gone", func(t *testing.T) {
+		folder := dataFolder(t)
+		read, write, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		read.Close()
+		cmd := exec.Command(os.Getenv(binaryEnv), "bench", "--pace", "0.05", "--rounds", "1", "--only", "micro", "--json", "figures.json")
+		cmd.Env = append(environment(t, ""), "TMPDIR="+folder)
+		cmd.Dir, cmd.Stdout, cmd.Stderr = folder, write, write
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+		err = startChild(cmd)
+		write.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 1 {
+			t.Errorf("it ended with %v", err)
+		}
+		wantNothingLeft(t, folder, "figures.json")
+	})
+}
+
 // TestABenchmarkTakesAwayWhatItMadeOnAGivenServer: also when it is interrupted.
 func TestABenchmarkTakesAwayWhatItMadeOnAGivenServer(t *testing.T) {
 	database := storetest.NewEmpty(t)
@@ -292,6 +350,14 @@ func TestABenchmarkThatCannotBeIsRefused(t *testing.T) {
 		{"keys without a server", []string{"--anon-key", "a"}, "--url"},
 		{"a section that there is not", []string{"--only", "nonsense"}, "nonsense"},
 		{"no pace", []string{"--pace", "0"}, "--pace"},
+		{"a pace that is no number", []string{"--pace", "NaN"}, "--pace"},
+		{"a folder as the file for the figures", []string{"--json", "."}, "--json"},
+		{"a folder that there is not", []string{"--report", "missing/bench.html"}, "no folder missing"},
+		{"one file for two things", []string{"--json", "same", "--report", "./same"}, "--report"},
+		{"figures to compare without an end", []string{"--compare", "/dev/zero"}, "--compare"},
+		{"figures of peers without an end", []string{"--peers", "/dev/zero"}, "--peers"},
+		{"a database on another machine", []string{"--url", "http://127.0.0.1:8090", "--anon-key", "a", "--service-key", "s", "--database-url", "postgres://192.0.2.1/x"}, "--yes-load-this-server"},
+		{"a password in the address", []string{"--url", "http://u:p@127.0.0.1:8090", "--anon-key", "a", "--service-key", "s"}, "user name"},
 		{"no rounds", []string{"--rounds", "0"}, "--rounds"},
 		{"figures to compare that are not there", []string{"--compare", "missing.json"}, "missing.json"},
 		{"a flag that is unknown", []string{"--nonsense"}, "nonsense"},

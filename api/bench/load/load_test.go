@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -180,5 +182,30 @@ func TestAddressesThatAreNoServersAreRefused(t *testing.T) {
 		if _, err := Closed(t.Context(), Options{URL: address, Callers: 1}, get); err == nil {
 			t.Errorf("%q was taken", address)
 		}
+	}
+}
+
+func TestAnAnswerWithoutAnEndIsCutOff(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		line := []byte("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20))
+		for err == nil {
+			_, err = conn.Write(line)
+			line = line[len(line)-1<<20:]
+		}
+	}()
+	c := newClient(&url.URL{Scheme: "http", Host: listener.Addr().String()})
+	defer c.close()
+	if _, err := c.do(t.Context(), &Request{Method: "GET", Path: "/"}); !errors.Is(err, errTooLarge) {
+		t.Errorf("the error is %v", err)
 	}
 }
