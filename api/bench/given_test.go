@@ -159,7 +159,9 @@ func TestAServerThatIsNoBasaltGetsNoKeyAndIsRefused(t *testing.T) {
 			http.Redirect(w, r, elsewhere.URL+r.URL.Path, http.StatusTemporaryRedirect)
 		}, "status 307"},
 		{"answers with a page", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, "invalid character"},
-		{"is the rival", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"name":"GoTrue","version":"v2"}`)) }, `names "GoTrue"`},
+		{"is the rival", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(`{"name":"GoTrue","version":"v2"}`))
+		}, `names "GoTrue"`},
 		{"does not know the path", http.NotFound, "status 404"},
 		{"closes", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
 	} {
