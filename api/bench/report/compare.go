@@ -120,6 +120,9 @@ func (c Change) size() float64 {
 	if c.Part == 0 {
 		return 0
 	}
+	if (c.New.Value < 0) != (c.Old.Value < 0) || math.IsInf(c.Part, 0) {
+		return math.Inf(1)
+	}
 	return math.Abs(math.Log(c.New.Value / c.Old.Value))
 }
 
@@ -156,20 +159,23 @@ func differences(old, new *Report) []string {
 	case !new.Server.Own:
 		differ("Server", old.Server.URL, new.Server.URL) // own ones get a free port each
 	}
-	now := map[string]string{}
-	for _, s := range new.Server.Settings {
-		now[s.Name] = s.Value
-	}
-	for _, s := range old.Server.Settings {
-		differ("Setting "+s.Name, s.Value, now[s.Name])
-		delete(now, s.Name)
-	}
-	for _, s := range new.Server.Settings {
-		if value, left := now[s.Name]; left {
-			differ("Setting "+s.Name, "", value)
+	before, now := old.Server.settings(), new.Server.settings()
+	told := map[string]bool{}
+	for _, s := range slices.Concat(old.Server.Settings, new.Server.Settings) {
+		if !told[s.Name] {
+			told[s.Name] = true
+			differ("Setting "+s.Name, before[s.Name], now[s.Name])
 		}
 	}
 	return found
+}
+
+func (s *Server) settings() map[string]string {
+	values := map[string]string{}
+	for _, setting := range s.Settings {
+		values[setting.Name] = setting.Value
+	}
+	return values
 }
 
 func (s *Server) kind() string {
