@@ -94,7 +94,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 		"reached": func(f *Figure) bool { reached, _ := f.Reached(); return reached },
 		"px":      place1,
 		"day":     day,
-		"short":   func(commit string) string { return cut(known(commit), 12) },
+		"short":   func(commit string) string { return prefix(known(commit), 12) },
 		"count":   count,
 		"add":     func(a, b float64) float64 { return a + b },
 	}).ParseFS(pageTemplates, "*.gohtml")
