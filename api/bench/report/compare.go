@@ -150,7 +150,7 @@ func differences(old, new *Report) []string {
 	differ("System", old.Machine.System, new.Machine.System)
 	differ("Processor", old.Machine.CPU, new.Machine.CPU)
 	differ("Cores", fmt.Sprint(old.Machine.Cores), fmt.Sprint(new.Machine.Cores))
-	differ("Memory", bytes(old.Machine.Memory), bytes(new.Machine.Memory))
+	differ("Memory", memorySize(old.Machine.Memory), memorySize(new.Machine.Memory))
 	differ("Go", old.Machine.Go, new.Machine.Go)
 	differ("PostgreSQL", old.Server.Postgres, new.Server.Postgres)
 	switch {
@@ -192,8 +192,8 @@ func orNothing(text string) string {
 	return text
 }
 
-// bytes writes a size of memory.
-func bytes(n int64) string {
+// memorySize writes a size of memory.
+func memorySize(n int64) string {
 	if n >= 1<<30 {
 		return number(math.Round(float64(n)/(1<<30)*10)/10) + " GiB"
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -109,9 +111,10 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	return err
 }
 
-// writable replaces what XML and HTML have no way to write, escaped or not (XML 1.0 §2.2).
+// writable replaces what XML and HTML have no way to write, escaped or not (XML 1.0 §2.2), and what would turn the
+// direction of all text after it (Unicode Standard Annex #9, §2).
 func writable(r rune) rune {
-	if r < ' ' && r != '\n' && r != '\t' || r >= 0x7F && r <= 0x9F || r&0xFFFE == 0xFFFE {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' || r&0xFFFE == 0xFFFE || unicode.Is(unicode.Bidi_Control, r) {
 		return utf8.RuneError
 	}
 	return r
@@ -123,6 +126,7 @@ func (r *Report) page() *page {
 	for i, section := range r.Sections {
 		anchor := ids.take(section.Name, i+1, len(section.Tables))
 		part := pageSection{Section: section, Anchor: anchor}
+		part.Title = cmp.Or(section.Title, section.Name, fmt.Sprintf("Section %d", i+1))
 		for _, chart := range section.Charts {
 			columns, rows := chart.table()
 			part.Charts = append(part.Charts, pageChart{chart, []plot{chart.draw(wide), chart.draw(narrow)}, chart.labelled(), columns, rows})
@@ -159,7 +163,7 @@ func (r *Report) facts() []Setting {
 		date = day(r.Started) + ", took " + r.Took.Round(time.Second).String()
 	}
 	if m.Memory > 0 {
-		memory = bytes(m.Memory)
+		memory = memorySize(m.Memory)
 	}
 	if m.Cores > 0 {
 		processor = joined(processor, count(m.Cores, "core", "cores"))

@@ -41,11 +41,11 @@ func exponent(size float64) int {
 	return n
 }
 
-// scientific writes a value by a power of ten: 1.23·10⁻⁷.
+// scientific writes a value by a power of ten: 1.23·10⁻⁷, 10⁸.
 func scientific(v float64) string {
 	digits, _, _ := strings.Cut(strconv.FormatFloat(math.Abs(v), 'e', 2, 64), "e")
 	digits = strings.TrimRight(strings.TrimRight(digits, "0"), ".")
-	text := digits + "·10" + superscripts.Replace(strconv.Itoa(exponent(math.Abs(v))))
+	text := strings.TrimPrefix(digits+"·10", "1·") + superscripts.Replace(strconv.Itoa(exponent(math.Abs(v))))
 	if v < 0 {
 		return "−" + text
 	}
@@ -71,7 +71,7 @@ func grouped(v float64, decimals int) string {
 // rounded is a value to reach or a tick, which has no more digits than it was set with.
 func rounded(v float64) string {
 	if size := math.Abs(v); finite(v) && v != 0 && (size >= 1e8 || size < 1e-4) {
-		return strings.TrimPrefix(scientific(v), "1·")
+		return scientific(v)
 	}
 	text := number(v)
 	if strings.Contains(text, ".") {

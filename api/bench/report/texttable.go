@@ -234,6 +234,9 @@ func (t *terminal) rows(g grid, columns int) {
 				text += strings.Repeat(" ", blank) + t.in(row[c].style, part)
 				blank = missing
 			}
+			if text == tableIndent {
+				text = ""
+			}
 			fmt.Fprintln(t, text)
 		}
 	}
