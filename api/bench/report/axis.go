@@ -29,8 +29,10 @@ type tick struct {
 func newAxis(values []float64, log bool, from, to float64) *axis {
 	a := &axis{from: from, to: to, log: log}
 	if log {
-		values = slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v < leastDrawn })
-		a.log = len(values) > 0
+		above := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v < leastDrawn })
+		if a.log = len(above) > 0; a.log {
+			values = above
+		}
 	}
 	if len(values) == 0 {
 		values = []float64{0, 1}

@@ -108,6 +108,9 @@ func (c *Chart) draw(room layout) plot {
 		}
 		p.Right -= labelWidth*float64(longest) + 20
 	}
+	if len(xs) > 0 { // the last label stands in the drawing
+		p.Right = min(p.Right, room.width+8-labelWidth*float64(columnsIn(rounded(slices.Max(xs))))/2)
+	}
 	x := c.xAxis(xs, p.Left+8, p.Right-8, room.xTicks)
 	p.XTicks = x.ticks
 	p.XLabel, p.YLabel = cut(c.XLabel, int((p.Right-p.Left)/labelWidth)), cut(c.YLabel, int((p.Right-p.Left)/labelWidth))
