@@ -158,9 +158,9 @@ func (r *Report) facts() []Setting {
 	if r.Server.Own {
 		server = "started for the run"
 	}
-	date, memory, processor := "", "", known(m.CPU)
-	if !r.Started.IsZero() {
-		date = day(r.Started) + ", took " + r.Took.Round(time.Second).String()
+	date, memory, processor := day(r.Started), "", known(m.CPU)
+	if r.Took > 0 {
+		date = joined(date, "took "+r.Took.Round(time.Second).String())
 	}
 	if m.Memory > 0 {
 		memory = memorySize(m.Memory)
@@ -186,7 +186,13 @@ func (r *Report) facts() []Setting {
 	return slices.DeleteFunc(facts, func(f Setting) bool { return f.Value == "" })
 }
 
-func day(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") }
+// day writes a date and time, nothing when it is not known.
+func day(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2 January 2006, 15:04 UTC")
+}
 
 // known is a text, empty when it says that nothing is known.
 func known(text string) string {

@@ -67,13 +67,13 @@ func long() *Report {
 	s := Section{Name: "long", Title: name, Intro: name}
 	t := Table{Title: name, Method: name, Head: name}
 	c := Chart{Title: name, Method: name, XLabel: name, YLabel: name, XLog: true, YLog: true, Mark: &Mark{3, name}}
-	for i := range 400 {
+	for i := range 200 {
 		row := Row{Name: name}
 		for range 12 {
 			row.Cells = append(row.Cells, Cell{Figure: NewFigure("f"+name+number(float64(i*12+len(row.Cells))), name, Lower, 1, 2)})
 		}
 		t.Rows = append(t.Rows, row)
-		if i < 100 {
+		if i < 50 {
 			c.Lines = append(c.Lines, Line{Name: name, Points: []Point{{X: 1, Y: float64(i + 1)}, {X: 1e6, Y: 2}}})
 		}
 	}
@@ -249,6 +249,7 @@ func TestWhatIsNotKnownIsNotSaid(t *testing.T) {
 		want   string
 	}{
 		{"nothing is known", &Report{}, "over"},
+		{"the time is unknown", &Report{Changes: &Comparison{}}, "0001"},
 		{"the commit is unknown", &Report{Commit: "unknown"}, "commit"},
 		{"a part was not measured", &Report{Sections: []Section{{Charts: []Chart{{Lines: []Line{{Name: "a", Points: []Point{NewFigure("a", "ms", Lower).At(1)}}}}}}}}, `class="reach"`},
 	} {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -49,11 +48,7 @@ func (t *terminal) paragraph(style, indent, text string) {
 // their figures.
 func (r *Report) WriteText(w io.Writer, colour bool) error {
 	t := &terminal{bufio.NewWriter(w), colour}
-	started := ""
-	if !r.Started.IsZero() {
-		started = day(r.Started)
-	}
-	t.paragraph(bold, "", joined(strings.TrimSpace("Benchmark of Basalt "+r.Version), started))
+	t.paragraph(bold, "", joined(strings.TrimSpace("Benchmark of Basalt "+r.Version), day(r.Started)))
 	names := 0
 	facts := append(r.facts(), Setting{"Command", r.Command})
 	if r.Command == "" {
@@ -133,7 +128,10 @@ func (t *terminal) changes(c *Comparison) {
 	if commit := known(c.Commit); commit != "" {
 		since += ", commit " + commit
 	}
-	t.paragraph("", "", fmt.Sprintf("%s, measured on %s: %s.", since, c.Since.UTC().Format(time.DateTime+" UTC"), c.tally()))
+	if !c.Since.IsZero() {
+		since += ", measured on " + day(c.Since)
+	}
+	t.paragraph("", "", fmt.Sprintf("%s: %s.", since, c.tally()))
 	for _, warning := range c.Warnings {
 		t.paragraph(red, "  ", "Attention: "+warning)
 	}
@@ -197,11 +195,11 @@ func wrap(text string, width int) []string {
 		if line != "" {
 			lines = append(lines, line)
 		}
-		for columnsIn(word) > width {
-			head := prefix(word, width)
-			lines, word = append(lines, head), word[len(head):]
+		line = prefix(word, width)
+		for line != word {
+			lines, word = append(lines, line), word[len(line):]
+			line = prefix(word, width)
 		}
-		line = word
 	}
 	if line != "" {
 		lines = append(lines, line)
