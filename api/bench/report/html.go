@@ -158,7 +158,7 @@ func (r *Report) facts() []Setting {
 	if r.Server.Own {
 		server = "started for the run"
 	}
-	date, memory, processor := day(r.Started), "", known(m.CPU)
+	date, memory, processor, load := day(r.Started), "", known(m.CPU), ""
 	if r.Took > 0 {
 		date = joined(date, "took "+r.Took.Round(time.Second).String())
 	}
@@ -167,6 +167,9 @@ func (r *Report) facts() []Setting {
 	}
 	if m.Cores > 0 {
 		processor = joined(processor, count(m.Cores, "core", "cores"))
+	}
+	if m.LoadBefore > 0 || m.LoadAfter > 0 {
+		load = fmt.Sprintf("%.2f before, %.2f after", m.LoadBefore, m.LoadAfter)
 	}
 	commit := known(r.Commit)
 	if commit != "" {
@@ -181,7 +184,7 @@ func (r *Report) facts() []Setting {
 		{"Processor", processor},
 		{"Memory", memory},
 		{"Go", m.Go},
-		{"Load of the machine", fmt.Sprintf("%.2f before, %.2f after", m.LoadBefore, m.LoadAfter)},
+		{"Load of the machine", load},
 	}
 	return slices.DeleteFunc(facts, func(f Setting) bool { return f.Value == "" })
 }

@@ -249,6 +249,7 @@ func TestWhatIsNotKnownIsNotSaid(t *testing.T) {
 		want   string
 	}{
 		{"nothing is known", &Report{}, "over"},
+		{"the load is unknown", &Report{}, "Load of the machine"},
 		{"the time is unknown", &Report{Changes: &Comparison{}}, "0001"},
 		{"the commit is unknown", &Report{Commit: "unknown"}, "commit"},
 		{"a part was not measured", &Report{Sections: []Section{{Charts: []Chart{{Lines: []Line{{Name: "a", Points: []Point{NewFigure("a", "ms", Lower).At(1)}}}}}}}}, `class="reach"`},
