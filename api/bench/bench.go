@@ -112,6 +112,17 @@ func Run(ctx context.Context, t *Target, o Options) (*report.Report, error) {
 	return outcome, nil
 }
 
+// rounds says how many there are, as a method tells it.
+func (r *run) rounds() string { return counted(r.options.Rounds, "round") }
+
+// counted is a number of things in words.
+func counted(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
 // lasting is a time at the pace of the run.
 func (r *run) lasting(d time.Duration) time.Duration {
 	return max(time.Duration(float64(d)*r.options.Pace), 50*time.Millisecond)

@@ -73,7 +73,7 @@ func (r *run) pools(s *report.Section) (err error) {
 		}
 	}
 	tellPools(s, measured, failed, fmt.Sprintf(
-		"Reads by primary key; median of %d rounds of %v, each on a server started with --pool-size and warmed up; PostgreSQL admits %d connections for it.", r.options.Rounds, length, poolConnections))
+		"Reads by primary key; median of %s of %v, each on a server started with --pool-size and warmed up; PostgreSQL admits %d connections for it.", r.rounds(), length, poolConnections))
 	return nil
 }
 

@@ -55,8 +55,8 @@ func (r *run) overload(s *report.Section) error {
 		}
 	}
 	tellOverload(s, peak, outcomes, fmt.Sprintf(
-		"Reads by primary key. The peak is the throughput of %d callers who wait for their answers; then so many times that rate is asked for without waiting, over at most %d connections, turn by turn, %d rounds of %v.",
-		peakCallers, overloadCallers, r.options.Rounds, length))
+		"Reads by primary key. The peak is the throughput of %d callers who wait for their answers; then so many times that rate is asked for without waiting, over at most %d connections, turn by turn, %s of %v.",
+		peakCallers, overloadCallers, r.rounds(), length))
 	return nil
 }
 

@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -76,10 +77,11 @@ func (r *run) reads() (report.Section, error) {
 		Mark: &report.Mark{Y: milliseconds(tolerable), Name: "200 ms"}}
 	rates := report.Chart{Title: "Reads answered in a second", XLabel: "callers", YLabel: "reads/s", XLog: true, YLog: true}
 	length := r.lasting(700 * time.Millisecond)
-	method := fmt.Sprintf("Each point is the median of %d rounds of %v, or until each caller has been answered three times, the callers' numbers taken in turn; bands are the least and most of the rounds. Load and server share the machine.",
-		r.options.Rounds, length)
+	method := fmt.Sprintf("Each point is the median of %s of %v, or until each caller has been answered three times, the callers' numbers taken in turn; bands are the least and most of the rounds. Load and server share the machine.",
+		r.rounds(), length)
 	percentiles.Method, rates.Method = method, method
-	var worst, fifty, thousand *report.Figure
+	var worst *report.Figure
+	var fifty, thousand []float64
 	failed := 0
 	for _, kind := range readKinds {
 		measured := make([]readings, len(callerCounts))
@@ -108,11 +110,11 @@ func (r *run) reads() (report.Section, error) {
 			}
 			switch callers {
 			case 50:
-				fifty = throughput
+				fifty = measured[i].rate
 			case 500:
 				p95.WithBar(milliseconds(tolerable))
 			case 1000:
-				thousand, worst = throughput, p95.WithBar(milliseconds(tolerable))
+				thousand, worst = measured[i].rate, p95.WithBar(milliseconds(tolerable))
 				p95.WithHeadline("p95 of reads at 1,000 callers")
 			}
 		}
@@ -120,7 +122,7 @@ func (r *run) reads() (report.Section, error) {
 		percentiles.Lines, rates.Lines = append(percentiles.Lines, latency), append(rates.Lines, rate)
 	}
 	s.Charts = []report.Chart{percentiles, rates}
-	kept := report.NewFigure("reads.pk.kept", "×", report.Higher, ratios(thousand.Rounds, fifty.Rounds)...).WithBar(0.9).
+	kept := report.NewFigure("reads.pk.kept", "×", report.Higher, ratios(thousand, fifty)...).WithBar(0.9).
 		WithHeadline("throughput at 1,000 callers / at 50")
 	s.Tables = append(s.Tables, report.Table{
 		Title: "Under many callers", Head: "reads by primary key", Columns: []string{"figure"},
@@ -139,7 +141,18 @@ type readings struct{ p50, p95, p99, rate []float64 }
 
 var readColumns = []string{"p50", "p95", "p99", "throughput"}
 
+// add takes a round. Without an answer nothing was measured in it; failures alone are a rate of 0.
 func (m *readings) add(result *load.Result) {
+	if result.Requests == result.Errors {
+		none := math.NaN()
+		m.p50, m.p95, m.p99 = append(m.p50, none), append(m.p95, none), append(m.p99, none)
+		rate := 0.0
+		if result.Requests == 0 {
+			rate = none
+		}
+		m.rate = append(m.rate, rate)
+		return
+	}
 	m.p50 = append(m.p50, milliseconds(result.Percentile(0.50)))
 	m.p95 = append(m.p95, milliseconds(result.Percentile(0.95)))
 	m.p99 = append(m.p99, milliseconds(result.Percentile(0.99)))

@@ -3,8 +3,10 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -245,4 +247,24 @@ func (c Change) noise() string {
 		return withUnit(number(c.Old.Spread()+c.New.Spread()), c.New.Unit)
 	}
 	return percent(c.Noise)
+}
+
+// mostKeys is how many keys of figures are listed; of more only the sections are told.
+const mostKeys = 8
+
+// listed are keys of figures in words: "reads.pk.1.p50, reads.pk.5.p50", or "140 figures: limits 70, reads 70".
+func listed(keys []string) string {
+	if len(keys) <= mostKeys {
+		return strings.Join(keys, ", ")
+	}
+	counts := map[string]int{}
+	for _, key := range keys {
+		section, _, _ := strings.Cut(key, ".")
+		counts[section]++
+	}
+	var words []string
+	for _, section := range slices.Sorted(maps.Keys(counts)) {
+		words = append(words, fmt.Sprint(section, " ", counts[section]))
+	}
+	return fmt.Sprintf("%d figures: %s", len(keys), strings.Join(words, ", "))
 }

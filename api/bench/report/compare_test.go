@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -189,5 +190,20 @@ func TestAChangeOverItsBarIsTold(t *testing.T) {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+func TestManyFiguresOfOneRunAreToldByTheirSections(t *testing.T) {
+	t.Parallel()
+	few := []string{"reads.pk.1.p50", "limits.peak"}
+	if got := listed(few); got != "reads.pk.1.p50, limits.peak" {
+		t.Error(got)
+	}
+	var many []string
+	for i := range 9 {
+		many = append(many, fmt.Sprint("reads.pk.", i), fmt.Sprint("limits.pool.", i))
+	}
+	if got := listed(many); got != "18 figures: limits 9, reads 9" {
+		t.Error(got)
 	}
 }

@@ -329,7 +329,7 @@ type pageChange struct {
 }
 
 func newPageChanges(c *Comparison) *pageChanges {
-	p := &pageChanges{Comparison: c, Tally: c.tally(), Rule: Rule, OnlyOldWords: strings.Join(c.OnlyOld, ", "), OnlyNewWords: strings.Join(c.OnlyNew, ", ")}
+	p := &pageChanges{Comparison: c, Tally: c.tally(), Rule: Rule, OnlyOldWords: listed(c.OnlyOld), OnlyNewWords: listed(c.OnlyNew)}
 	for _, change := range c.Changes {
 		from, to := factorPlace(1-change.Noise), factorPlace(1+change.Noise)
 		shown := pageChange{

@@ -165,7 +165,7 @@ func (t *terminal) changes(c *Comparison) {
 		keys []string
 	}{{"this", c.OnlyNew}, {"the earlier", c.OnlyOld}} {
 		if len(only.keys) > 0 {
-			t.paragraph("", "  ", fmt.Sprintf("Only in %s run: %s.", only.run, strings.Join(only.keys, ", ")))
+			t.paragraph("", "  ", fmt.Sprintf("Only in %s run: %s.", only.run, listed(only.keys)))
 		}
 	}
 }
