@@ -77,7 +77,7 @@ func (r *run) whoAmI(s *report.Section, _ *signers) error {
 	}
 	table := report.Table{
 		Title: "Who am I: GET /auth/v1/user", Head: "callers", Columns: append(readColumns[:len(readColumns):len(readColumns)], "failed"),
-		Method: fmt.Sprintf("All callers have the same token; median of %d rounds of %v, the callers' numbers taken in turn; failed requests of the worst round.", r.options.Rounds, length),
+		Method: fmt.Sprintf("All callers have the same token; median of %s of %v, the callers' numbers taken in turn; failed requests of the worst round.", r.rounds(), length),
 	}
 	var beside readings
 	for i, callers := range userTiers {
@@ -219,7 +219,7 @@ func (r *run) flood(s *report.Section, who *signers) error {
 	columns := append(readColumns[:len(readColumns):len(readColumns)], "sign-ins")
 	s.Tables = append(s.Tables, report.Table{
 		Title: "Reads during a flood of sign-ins", Head: "reads by primary key, 10 callers", Columns: columns,
-		Method: fmt.Sprintf("Median of %d rounds of %v each without and with %d callers who sign in one time after the other.", r.options.Rounds, length, floodCallers),
+		Method: fmt.Sprintf("Median of %s of %v each without and with %d callers who sign in one time after the other.", r.rounds(), length, floodCallers),
 		Rows: []report.Row{
 			{Name: "nobody signs in", Cells: append(calm.cells("auth.calm"), report.Cell{})},
 			{Name: "50 sign in", Cells: append(flooded.cells("auth.flood"), report.Cell{Figure: report.NewFigure("auth.flood.signins", "/s", report.Higher, rate...)})},

@@ -111,6 +111,9 @@ func (t *Target) measure(ctx context.Context, o Options) (*report.Report, error)
 			return nil, err
 		}
 		part, err := s.measure(r)
+		if ctx.Err() != nil {
+			return nil, ctx.Err() // whatever has failed by it
+		}
 		if err != nil {
 			return nil, fmt.Errorf("measure %s: %w", s.name, err)
 		}
@@ -121,6 +124,17 @@ func (t *Target) measure(ctx context.Context, o Options) (*report.Report, error)
 	outcome.Machine.Go = runtime.Version()
 	outcome.Machine.LoadBefore, outcome.Machine.LoadAfter = before, LoadAverage()
 	return outcome, nil
+}
+
+// rounds says how many there are, as a method tells it.
+func (r *run) rounds() string { return counted(r.options.Rounds, "round") }
+
+// counted is a number of things in words.
+func counted(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }
 
 // lasting is a time at the pace of the run.

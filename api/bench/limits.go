@@ -73,7 +73,7 @@ func (r *run) pools(s *report.Section) (err error) {
 		}
 	}
 	tellPools(s, measured, failed, fmt.Sprintf(
-		"Reads by primary key; median of %d rounds of %v, each on a server started with --pool-size and warmed up; PostgreSQL admits %d connections for it.", r.options.Rounds, length, poolConnections))
+		"Reads by primary key; median of %s of %v, each on a server started with --pool-size and warmed up; PostgreSQL admits %d connections for it.", r.rounds(), length, poolConnections))
 	return nil
 }
 
@@ -101,8 +101,8 @@ func tellPools(s *report.Section, measured [][]readings, failed [][][]float64, m
 			cells := measured[i][k].cells(key)
 			p95Row.Cells, rateRow.Cells = append(p95Row.Cells, cells[1]), append(rateRow.Cells, cells[3])
 			badRow.Cells = append(badRow.Cells, worstOf(key+".failed", failed[i][k]))
-			times.Lines[k].Points = point(times.Lines[k].Points, cells[1].Figure, size)
-			rates.Lines[k].Points = point(rates.Lines[k].Points, cells[3].Figure, size)
+			times.Lines[k].Points = append(times.Lines[k].Points, cells[1].Figure.At(float64(size)))
+			rates.Lines[k].Points = append(rates.Lines[k].Points, cells[3].Figure.At(float64(size)))
 		}
 		rate.Rows, p95.Rows, bad.Rows = append(rate.Rows, rateRow), append(p95.Rows, p95Row), append(bad.Rows, badRow)
 	}

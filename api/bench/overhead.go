@@ -151,7 +151,7 @@ func (r *run) compare(c comparison) (report.Table, error) {
 	turns := r.turns(c.turns)
 	table := report.Table{
 		Title: c.title, Head: "way", Columns: []string{"p50", "p95", "Basalt / this"},
-		Method: fmt.Sprintf("%s Medians of %d rounds of %d turns; each turn goes every way once, in changing order. The ratio is that of the medians within a round.", c.method, r.options.Rounds, turns),
+		Method: fmt.Sprintf("%s Medians of %s of %d turns; each turn goes every way once, in changing order. The ratio is that of the medians within a round.", c.method, r.rounds(), turns),
 	}
 	ways := make([]func(int) error, len(c.ways))
 	for i, w := range c.ways {

@@ -55,8 +55,8 @@ func (r *run) overload(s *report.Section) error {
 		}
 	}
 	tellOverload(s, peak, outcomes, fmt.Sprintf(
-		"Reads by primary key. The peak is the throughput of %d callers who wait for their answers; then so many times that rate is asked for without waiting, over at most %d connections, turn by turn, %d rounds of %v.",
-		peakCallers, overloadCallers, r.options.Rounds, length))
+		"Reads by primary key. The peak is the throughput of %d callers who wait for their answers; then so many times that rate is asked for without waiting, over at most %d connections, turn by turn, %s of %v.",
+		peakCallers, overloadCallers, r.rounds(), length))
 	return nil
 }
 
@@ -91,7 +91,7 @@ func tellOverload(s *report.Section, peak []float64, outcomes []overloaded, meth
 		o := &outcomes[i]
 		key := fmt.Sprint("limits.overload.", times)
 		cells := o.reached.cells(key)
-		line.Points = point(line.Points, cells[3].Figure, times)
+		line.Points = append(line.Points, cells[3].Figure.At(float64(times)))
 		sent := report.NewFigure(key+".sent", "×", report.Higher, o.sent...)
 		told := report.Cell{Text: "–"}
 		refused := report.NewFigure(key+".refused", "×", "", o.refused...)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
@@ -78,10 +77,11 @@ func (r *run) reads() (report.Section, error) {
 		Mark: &report.Mark{Y: milliseconds(tolerable), Name: "200 ms"}}
 	rates := report.Chart{Title: "Reads answered in a second", XLabel: "callers", YLabel: "reads/s", XLog: true, YLog: true}
 	length := r.lasting(700 * time.Millisecond)
-	method := fmt.Sprintf("Each point is the median of %d rounds of %v, or until there are three answers for each caller, the callers' numbers taken in turn; bands are the least and most of the rounds. Load and server share the machine.",
-		r.options.Rounds, length)
+	method := fmt.Sprintf("Each point is the median of %s of %v, or until there are three answers for each caller, the callers' numbers taken in turn; bands are the least and most of the rounds. Load and server share the machine.",
+		r.rounds(), length)
 	percentiles.Method, rates.Method = method, method
-	var worst, fifty, thousand *report.Figure
+	var worst *report.Figure
+	var fifty, thousand []float64
 	failed := 0
 	for _, kind := range readKinds {
 		measured := make([]readings, len(callerCounts))
@@ -103,18 +103,18 @@ func (r *run) reads() (report.Section, error) {
 			cells := measured[i].cells(fmt.Sprintf("reads.%s.%d", kind.key, callers))
 			table.Rows = append(table.Rows, report.Row{Name: strconv.Itoa(callers), Cells: cells})
 			p95, throughput := cells[1].Figure, cells[3].Figure
-			latency.Points = point(latency.Points, p95, callers)
-			rate.Points = point(rate.Points, throughput, callers)
+			latency.Points = append(latency.Points, p95.At(float64(callers)))
+			rate.Points = append(rate.Points, throughput.At(float64(callers)))
 			if kind.key != "pk" {
 				continue
 			}
 			switch callers {
 			case 50:
-				fifty = throughput
+				fifty = measured[i].rate
 			case 500:
 				p95.WithBar(milliseconds(tolerable))
 			case 1000:
-				thousand, worst = throughput, p95.WithBar(milliseconds(tolerable))
+				thousand, worst = measured[i].rate, p95.WithBar(milliseconds(tolerable))
 				p95.WithHeadline("p95 of reads at 1,000 callers")
 			}
 		}
@@ -122,7 +122,7 @@ func (r *run) reads() (report.Section, error) {
 		percentiles.Lines, rates.Lines = append(percentiles.Lines, latency), append(rates.Lines, rate)
 	}
 	s.Charts = []report.Chart{percentiles, rates}
-	kept := report.NewFigure("reads.pk.kept", "×", report.Higher, ratios(thousand.Rounds, fifty.Rounds)...).WithBar(0.9).
+	kept := report.NewFigure("reads.pk.kept", "×", report.Higher, ratios(thousand, fifty)...).WithBar(0.9).
 		WithHeadline("throughput at 1,000 callers / at 50")
 	s.Tables = append(s.Tables, report.Table{
 		Title: "Under many callers", Head: "reads by primary key", Columns: []string{"figure"},
@@ -136,53 +136,44 @@ func (r *run) reads() (report.Section, error) {
 	return s, nil
 }
 
-// readings are the rounds of one load. A round in which nothing succeeded has no percentiles: unknown.
+// readings are the rounds of one load.
 type readings struct{ p50, p95, p99, rate []float64 }
 
 var readColumns = []string{"p50", "p95", "p99", "throughput"}
 
+// add takes a round. Without an answer nothing was measured in it; failures alone are a rate of 0.
 func (m *readings) add(result *load.Result) {
-	within := func(share float64) float64 {
-		if result.Requests == result.Errors {
-			return unknown
+	if result.Requests == result.Errors {
+		none := math.NaN()
+		m.p50, m.p95, m.p99 = append(m.p50, none), append(m.p95, none), append(m.p99, none)
+		rate := 0.0
+		if result.Requests == 0 {
+			rate = none
 		}
-		return milliseconds(result.Percentile(share))
+		m.rate = append(m.rate, rate)
+		return
 	}
-	m.p50, m.p95, m.p99 = append(m.p50, within(0.50)), append(m.p95, within(0.95)), append(m.p99, within(0.99))
+	m.p50 = append(m.p50, milliseconds(result.Percentile(0.50)))
+	m.p95 = append(m.p95, milliseconds(result.Percentile(0.95)))
+	m.p99 = append(m.p99, milliseconds(result.Percentile(0.99)))
 	m.rate = append(m.rate, result.PerSecond())
-}
-
-// unknown stands for the percentile of no answers at all, which is not 0: that would be the best there is.
-var unknown = math.NaN()
-
-// known leaves out rounds of which nothing is known.
-func known(rounds []float64) []float64 {
-	return slices.DeleteFunc(slices.Clone(rounds), math.IsNaN)
 }
 
 // cells are the columns of readColumns.
 func (m *readings) cells(key string) []report.Cell {
 	return []report.Cell{
-		{Figure: report.NewFigure(key+".p50", "ms", report.Lower, known(m.p50)...)},
-		{Figure: report.NewFigure(key+".p95", "ms", report.Lower, known(m.p95)...)},
-		{Figure: report.NewFigure(key+".p99", "ms", report.Lower, known(m.p99)...)},
+		{Figure: report.NewFigure(key+".p50", "ms", report.Lower, m.p50...)},
+		{Figure: report.NewFigure(key+".p95", "ms", report.Lower, m.p95...)},
+		{Figure: report.NewFigure(key+".p99", "ms", report.Lower, m.p99...)},
 		{Figure: report.NewFigure(key+".rate", "/s", report.Higher, m.rate...)},
 	}
 }
 
-// point adds a figure to a line, if it was measured.
-func point(points []report.Point, figure *report.Figure, x int) []report.Point {
-	if !figure.Measured() {
-		return points
-	}
-	return append(points, figure.At(float64(x)))
-}
-
-// ratios divides round by round, as far as both are known.
+// ratios divides round by round.
 func ratios(a, b []float64) []float64 {
 	var out []float64
 	for i := range a {
-		if b[i] > 0 && !math.IsNaN(a[i]) {
+		if b[i] > 0 {
 			out = append(out, a[i]/b[i])
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"basalt/api/bench/load"
+	"basalt/api/bench/report"
 )
 
 func TestALoadWithoutAnySuccessReachesNoBar(t *testing.T) {
@@ -26,15 +27,15 @@ func TestALoadWithoutAnySuccessReachesNoBar(t *testing.T) {
 		if reached, _ := cell.Figure.WithBar(200).Reached(); reached || cell.Figure.Measured() {
 			t.Errorf("%s is measured as %v", cell.Figure.Key, cell.Figure.Value)
 		}
-		if points := point(nil, cell.Figure, 1); len(points) > 0 {
+		if !cell.Figure.At(1).Missing {
 			t.Errorf("%s is drawn", cell.Figure.Key)
 		}
 	}
 	if rate := cells[3].Figure; !rate.Measured() || rate.Value != 0 {
 		t.Errorf("the throughput is %v", rate.Value)
 	}
-	if r := ratios(m.p95, []float64{5}); len(r) > 0 {
-		t.Errorf("the ratio of nothing to 5 is %v", r)
+	if ratio := report.NewFigure("x", "×", report.Lower, ratios(m.p95, []float64{5})...); ratio.Measured() {
+		t.Errorf("the ratio of nothing to 5 is %v", ratio.Value)
 	}
 }
 

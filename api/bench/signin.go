@@ -216,12 +216,12 @@ func hashRate(ctx context.Context, who *signers, length time.Duration) (float64,
 
 // tellSignIns makes the tables.
 func (r *run) tellSignIns(s *report.Section, m *signInReadings, length time.Duration) {
-	rounds := len(m.allCores)
+	rounds := r.rounds()
 	held := m.refused > 0 && r.target.own == nil // by the limits: what was reached says nothing of the server
 	limited := report.Cell{Text: "refused by the limits"}
 	signIns := report.Table{
 		Title: "Sign-ins: POST /auth/v1/token", Head: "callers", Columns: []string{"p50", "p95", "throughput"},
-		Method: fmt.Sprintf("Each caller signs in again as soon as it has a session; median of %d rounds of %v, the callers' numbers and the bare hash taken in turn.", rounds, length),
+		Method: fmt.Sprintf("Each caller signs in again as soon as it has a session; median of %s of %v, the callers' numbers and the bare hash taken in turn.", rounds, length),
 	}
 	for i, callers := range signInTiers {
 		cells := m.tiers[i].cells(fmt.Sprint("auth.signin.", callers))
@@ -236,8 +236,8 @@ func (r *run) tellSignIns(s *report.Section, m *signInReadings, length time.Dura
 	bareP95 := report.NewFigure("auth.hash.p95", "ms", report.Lower, m.bare.p95...)
 	signIns.Rows = append(signIns.Rows, report.Row{Name: "the bare hash, on all cores", Cells: []report.Cell{{Text: "–"}, {Text: "–"}, bareRate}})
 
-	p50 := report.NewFigure("auth.signin.p50", "ms", report.Lower, known(m.single.p50)...)
-	p95 := report.NewFigure("auth.signin.p95", "ms", report.Lower, known(m.single.p95)...)
+	p50 := report.NewFigure("auth.signin.p50", "ms", report.Lower, m.single.p50...)
+	p95 := report.NewFigure("auth.signin.p95", "ms", report.Lower, m.single.p95...)
 	// The bar is 1.1 × the hash + 1 ms.
 	cost := report.NewFigure("auth.signin.byhash", "×", report.Lower, ratios(m.single.p50, m.bare.p50)...)
 	if bareP50.Value > 0 {
@@ -252,7 +252,7 @@ func (r *run) tellSignIns(s *report.Section, m *signInReadings, length time.Dura
 	}
 	s.Tables = append(s.Tables, signIns, report.Table{
 		Title: "A sign-in beside the bare hash", Head: "one after the other", Columns: []string{"p50", "p95"},
-		Method: fmt.Sprintf("One caller signs in and compares a password in its own process (Argon2id, 19 MiB, two passes, one lane) by turns, %d rounds.", rounds),
+		Method: fmt.Sprintf("One caller signs in and compares a password in its own process (Argon2id, 19 MiB, two passes, one lane) by turns, %s.", rounds),
 		Rows: []report.Row{
 			{Name: "the bare hash", Cells: []report.Cell{{Figure: bareP50}, {Figure: bareP95}}},
 			{Name: "a sign-in", Cells: []report.Cell{{Figure: p50}, {Figure: p95}}},

@@ -135,8 +135,8 @@ func rowsOf(id uuid.UUID) string { return "/rest/v1/bench_entry?run=eq." + id.St
 
 // tell makes the tables and charts.
 func (m *ramp) tell(s *report.Section, length time.Duration) {
-	method := fmt.Sprintf("Each step is the median of %d ramps from %d to %d virtual users, %v a step, without a pause between requests; bands are the least and most of the ramps. Load and server share the machine.",
-		len(m.failed), writerSteps[0], writerSteps[len(writerSteps)-1], length)
+	method := fmt.Sprintf("Each step is the median of %s from %d to %d virtual users, %v a step, without a pause between requests; bands are the least and most of the ramps. Load and server share the machine.",
+		counted(len(m.failed), "ramp"), writerSteps[0], writerSteps[len(writerSteps)-1], length)
 	times := report.Chart{Title: "Time within which writes are answered", Method: method, XLabel: "virtual users", YLabel: "ms"}
 	rates := report.Chart{Title: "Writes answered in a second", Method: method, XLabel: "virtual users", YLabel: "writes/s"}
 	times.Lines = []report.Line{{Name: "p50"}, {Name: "p95"}, {Name: "p99"}}
@@ -146,9 +146,9 @@ func (m *ramp) tell(s *report.Section, length time.Duration) {
 		row := report.Row{Name: strconv.Itoa(users), Cells: m.all[i].cells(fmt.Sprint("writes.all.", users))}
 		table.Rows = append(table.Rows, row)
 		for line := range times.Lines {
-			times.Lines[line].Points = point(times.Lines[line].Points, row.Cells[line].Figure, users)
+			times.Lines[line].Points = append(times.Lines[line].Points, row.Cells[line].Figure.At(float64(users)))
 		}
-		rates.Lines[0].Points = point(rates.Lines[0].Points, row.Cells[3].Figure, users)
+		rates.Lines[0].Points = append(rates.Lines[0].Points, row.Cells[3].Figure.At(float64(users)))
 	}
 	s.Charts, s.Tables = []report.Chart{times, rates}, []report.Table{table}
 	for _, operation := range operations {

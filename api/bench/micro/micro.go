@@ -107,7 +107,7 @@ func Section(ctx context.Context, o Options) (report.Section, error) {
 		Title: "Building blocks",
 		Intro: "What single steps of a request cost on one processor, without network and database. `make bench` runs the same through go test -bench.",
 	}
-	how := fmt.Sprintf(" One caller repeats each for %v; figures are medians of %d rounds, the operations taken in turn.", o.For, o.Rounds)
+	how := fmt.Sprintf(" One caller repeats each for %v, the operations taken in turn; figures are medians of %d rounds.", o.For, o.Rounds)
 	next := 0
 	for _, g := range tables {
 		table := report.Table{Title: g.title, Method: g.method + how, Head: g.head, Columns: []string{"time", "allocations", "bytes allocated"}}

@@ -3,8 +3,10 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -120,6 +122,9 @@ func (c Change) size() float64 {
 	if c.Part == 0 {
 		return 0
 	}
+	if (c.New.Value < 0) != (c.Old.Value < 0) || math.IsInf(c.Part, 0) {
+		return math.Inf(1)
+	}
 	return math.Abs(math.Log(c.New.Value / c.Old.Value))
 }
 
@@ -147,7 +152,7 @@ func differences(old, new *Report) []string {
 	differ("System", old.Machine.System, new.Machine.System)
 	differ("Processor", old.Machine.CPU, new.Machine.CPU)
 	differ("Cores", fmt.Sprint(old.Machine.Cores), fmt.Sprint(new.Machine.Cores))
-	differ("Memory", bytes(old.Machine.Memory), bytes(new.Machine.Memory))
+	differ("Memory", memorySize(old.Machine.Memory), memorySize(new.Machine.Memory))
 	differ("Go", old.Machine.Go, new.Machine.Go)
 	differ("PostgreSQL", old.Server.Postgres, new.Server.Postgres)
 	switch {
@@ -156,20 +161,23 @@ func differences(old, new *Report) []string {
 	case !new.Server.Own:
 		differ("Server", old.Server.URL, new.Server.URL) // own ones get a free port each
 	}
-	now := map[string]string{}
-	for _, s := range new.Server.Settings {
-		now[s.Name] = s.Value
-	}
-	for _, s := range old.Server.Settings {
-		differ("Setting "+s.Name, s.Value, now[s.Name])
-		delete(now, s.Name)
-	}
-	for _, s := range new.Server.Settings {
-		if value, left := now[s.Name]; left {
-			differ("Setting "+s.Name, "", value)
+	before, now := old.Server.settings(), new.Server.settings()
+	told := map[string]bool{}
+	for _, s := range slices.Concat(old.Server.Settings, new.Server.Settings) {
+		if !told[s.Name] {
+			told[s.Name] = true
+			differ("Setting "+s.Name, before[s.Name], now[s.Name])
 		}
 	}
 	return found
+}
+
+func (s *Server) settings() map[string]string {
+	values := map[string]string{}
+	for _, setting := range s.Settings {
+		values[setting.Name] = setting.Value
+	}
+	return values
 }
 
 func (s *Server) kind() string {
@@ -186,8 +194,8 @@ func orNothing(text string) string {
 	return text
 }
 
-// bytes writes a size of memory.
-func bytes(n int64) string {
+// memorySize writes a size of memory.
+func memorySize(n int64) string {
 	if n >= 1<<30 {
 		return number(math.Round(float64(n)/(1<<30)*10)/10) + " GiB"
 	}
@@ -239,4 +247,24 @@ func (c Change) noise() string {
 		return withUnit(number(c.Old.Spread()+c.New.Spread()), c.New.Unit)
 	}
 	return percent(c.Noise)
+}
+
+// mostKeys is how many keys of figures are listed; of more only the sections are told.
+const mostKeys = 8
+
+// listed are keys of figures in words: "reads.pk.1.p50, reads.pk.5.p50", or "140 figures: limits 70, reads 70".
+func listed(keys []string) string {
+	if len(keys) <= mostKeys {
+		return strings.Join(keys, ", ")
+	}
+	counts := map[string]int{}
+	for _, key := range keys {
+		section, _, _ := strings.Cut(key, ".")
+		counts[section]++
+	}
+	var words []string
+	for _, section := range slices.Sorted(maps.Keys(counts)) {
+		words = append(words, fmt.Sprint(section, " ", counts[section]))
+	}
+	return fmt.Sprintf("%d figures: %s", len(keys), strings.Join(words, ", "))
 }
