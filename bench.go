@@ -42,7 +42,9 @@ func benchCommand() *cobra.Command {
 		Example: "  basalt bench --report bench.html --json bench.json\n  basalt bench --only reads --pace 0.3\n  basalt bench --compare bench.json\n" +
 			"  basalt bench --url http://127.0.0.1:8090 --anon-key KEY --service-key @FILE --database-url URL",
 		Long: "Measure a server: a throw-away one on its own PostgreSQL in a scratch folder, or one given by --url with its keys.\n\n" +
-			"A given server gets three tables public.bench_… and a user bench-owner@example.com, which are taken away in the end.\n" +
+			"A given server gets three tables and two functions public.bench_… and users bench-…@example.com, which are taken away in\n" +
+			"the end; tables of these names that something else has made are left alone, and the run is refused. One run at a time:\n" +
+			"a second one on the same --database-url is refused.\n" +
 			"With --database-url the tables are made by the command, and the server is measured beside bare statements; without it\n" +
 			"make them before: basalt bench schema | psql DATABASE_URL",
 		Args: noArguments,

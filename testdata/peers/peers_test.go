@@ -74,3 +74,15 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+func TestTheCommandShownHidesTheDatabase(t *testing.T) {
+	for _, c := range []struct{ args, shown string }{
+		{"--rounds 5", "bin/peers --rounds 5"},
+		{"--database postgres://u:secret@h/d --rounds 5", "bin/peers --database … --rounds 5"},
+		{"-database=postgres://u:secret@h/d", "bin/peers --database=…"},
+	} {
+		if shown := commandLine(strings.Fields(c.args)); shown != c.shown {
+			t.Errorf("%s: %q instead of %q", c.args, shown, c.shown)
+		}
+	}
+}
