@@ -67,7 +67,7 @@ func (t *Target) start(ctx context.Context, flags ...string) error {
 	o := t.own
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	data := filepath.Join(o.scratch, "data")
+	data := o.dataDir()
 	args := slices.Concat([]string{"serve", "--listen", "127.0.0.1:0", "--data", data, "--log-format", "json",
 		"--trusted-proxies", "127.0.0.0/8"}, flags)
 	o.cmd = exec.Command(o.binary, args...)
@@ -220,8 +220,14 @@ func (o *Own) stop() error {
 	return nil
 }
 
-// Close ends the server and removes its data.
-func (o *Own) Close() error { return errors.Join(o.stop(), os.RemoveAll(o.scratch)) }
+// Close ends the server, and its PostgreSQL where the server was killed, and removes its data.
+func (o *Own) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	return errors.Join(o.stop(), managed.EndAbandoned(ctx, o.dataDir()), os.RemoveAll(o.scratch))
+}
+
+func (o *Own) dataDir() string { return filepath.Join(o.scratch, "data") }
 
 func sleep(ctx context.Context, d time.Duration) error {
 	select {

@@ -17,6 +17,16 @@ const (
 	pollInterval    = 20 * time.Millisecond
 )
 
+// EndAbandoned ends the PostgreSQL of a data folder whose Basalt was killed, and returns when it is gone. It must not be
+// called beside a Basalt that runs there.
+func EndAbandoned(ctx context.Context, dataDir string) error {
+	f, err := newFolder(dataDir)
+	if err != nil {
+		return err
+	}
+	return evict(ctx, f.cluster())
+}
+
 // evict ends every PostgreSQL process of a cluster that nobody owns any more, and returns when they are gone.
 //
 // A postmaster that outlived a killed Basalt is stopped and replaced rather than adopted: the settings in force are

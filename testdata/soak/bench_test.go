@@ -243,6 +243,9 @@ func TestABenchmarkOutlivesItsTerminal(t *testing.T) {
 	})
 	t.Run("when its reader has gone", func(t *testing.T) {
 		folder := dataFolder(t)
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
 		read, write, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
