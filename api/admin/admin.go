@@ -38,8 +38,8 @@ type Options struct {
 	Catalog func() *catalog.Catalog
 	// Accounts holds the rules of the app's users.
 	Accounts *auth.Service
-	// Letter writes a mail as its reader gets it.
-	Letter func(auth.Mail) (mail.Letter, error)
+	// Templates are those that mails are written by.
+	Templates *mail.Stored
 	// Outbox keeps the messages to people.
 	Outbox *outbox.Outbox
 	// Data are the resources over the database.
@@ -76,6 +76,7 @@ func Register(g *echo.Group, o Options) []Route {
 	o.administrators(g)
 	o.serverSettings(g)
 	o.signingKeys(g)
+	o.mailTemplates(g)
 	o.open(g, "POST", "/join", o.join)
 	o.brief(g, "GET", "/audit", owner, o.listAudit)
 

@@ -464,6 +464,53 @@ export interface LogBarBody {
   failed: number
 }
 
+export interface MailPreviewBody {
+  subject: string
+  text: string
+  html: boolean
+}
+
+export interface MailTemplateBody {
+  language: string
+  name: string
+  subject: string
+  html: string
+  text: string
+  origin: 'built-in' | 'folder' | 'stored'
+  beneath: 'built-in' | 'folder'
+  version: number
+  changed_at: string | null
+}
+
+export interface MailTemplateChange {
+  subject: string
+  html: string
+  text: string
+  version: number
+}
+
+export interface MailTemplateReset {
+  version: number
+}
+
+export interface MailTemplatesBody {
+  templates: MailTemplateBody[]
+  languages: string[]
+  variables: Record<string, MailVariableBody[]>
+  refused: string
+  hook: boolean
+}
+
+export interface MailTestBody {
+  to: string
+  held: boolean
+}
+
+export interface MailVariableBody {
+  name: string
+  help: string
+}
+
 export interface Me {
   id: string
   email: string
