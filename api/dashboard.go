@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"strings"
+	"sync"
 
 	"github.com/rs/zerolog"
 
@@ -54,6 +56,8 @@ func (s *Server) dashboard() admin.Options {
 		Accounts:  s.project.Auth,
 		Templates: s.project.Templates,
 		Settings:  s.describe,
+		Providers: sync.OnceValues(func() ([]admin.ProviderBody, error) { return s.settings.describeProviders(os.Environ()) }), // as it started
+		SAML:      s.settings.SAMLPrivateKey != "",
 		Vault:     s.settings.SigningVault(s.project.DB.Pool(), s.project.Keys.Secret),
 		Catalog:   s.project.Catalogs.Current, Outbox: s.project.Outbox, Log: s.log,
 		Running: admin.Running{

@@ -51,6 +51,10 @@ type Options struct {
 	// Settings describes the settings, with those that are stored. Its error is a *SettingError when they do not go
 	// with those that the server was given.
 	Settings func(stored map[string]string) ([]SettingBody, error)
+	// Providers tells of the servers that sign users in as far as flags and variables name them.
+	Providers func() ([]ProviderBody, error)
+	// SAML tells that there is a key for single sign-on.
+	SAML bool
 	// Log takes failures of the server's own.
 	Log zerolog.Logger
 
@@ -77,6 +81,8 @@ func Register(g *echo.Group, o Options) []Route {
 	o.serverSettings(g)
 	o.signingKeys(g)
 	o.mailTemplates(g)
+	o.providers(g)
+	o.samlProviders(g)
 	o.open(g, "POST", "/join", o.join)
 	o.brief(g, "GET", "/audit", owner, o.listAudit)
 
