@@ -8,8 +8,9 @@ COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 RACE    := $(if $(shell command -v gcc || command -v clang),-race,)
 # Folders named testdata are not part of ./...
-SOAK    := ./testdata/soak ./testdata/oracle
+SOAK    := ./testdata/soak ./testdata/oracle ./testdata/k6
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+K6 := go.k6.io/k6@v1.8.1
 
 .PHONY: run build test test-go test-sdk test-web test-browser web web-types screenshots lint bench soak fuzz
 
@@ -21,16 +22,21 @@ run: build
 build:
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/basalt .
 
+## bin/k6: the load generator of testdata/k6; its first build takes minutes, later ones seconds
+bin/k6: Makefile
+	CGO_ENABLED=0 GOBIN=$(CURDIR)/bin go install -trimpath -ldflags '-s -w' $(K6)
+	touch $@
+
 ## test: everything that CI checks
 test: lint test-go test-sdk test-web test-browser
 
 ## test-go: the Go tests, with the race detector where a C compiler is there
-test-go: build
+test-go: build bin/k6
 	go test $(RACE) -timeout 20m ./...
 	go test $(RACE) -count=1 -timeout 20m $(SOAK)
 
 ## soak: all of the crashes, outages, floods and random requests of which test-go runs a part; an hour on a machine of its own
-soak:
+soak: bin/k6
 	BASALT_SOAK=1 go test -count=1 -timeout 2h -v $(SOAK)
 	$(if $(RACE),BASALT_SOAK=1 go test $(RACE) -count=1 -timeout 4h -v $(SOAK))
 

@@ -113,7 +113,7 @@ func command() *cobra.Command {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(serveCommand(), keysCommand(), migrateCommand(), typesCommand(), usersCommand(), adminCommand(), psqlCommand(), versionCommand())
+	root.AddCommand(serveCommand(), keysCommand(), migrateCommand(), typesCommand(), usersCommand(), adminCommand(), psqlCommand(), benchCommand(), versionCommand())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})

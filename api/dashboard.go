@@ -19,7 +19,7 @@ import (
 func administratorsOf(p *Project, s *Settings, log zerolog.Logger) *administrator.Service {
 	return administrator.New(p.DB.Pool(), administrator.Options{
 		Gate: p.Auth.Gate(), Passwords: s.passwordParameters(), Policy: s.PasswordPolicy(), Vault: p.Auth.Vault(),
-		LimitsOff: s.Limits == "off", Log: log,
+		LimitsOff: s.Limits == "off", AuditRetention: s.AdminAuditRetention, Log: log,
 	})
 }
 

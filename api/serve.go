@@ -133,7 +133,7 @@ func (s *Server) run(ctx context.Context, listener net.Listener, postgres *manag
 	}
 	group.Go(func() error { return s.serve(ctx, listener) })
 	group.Go(func() error { return s.project.Outbox.Run(ctx) })
-	group.Go(func() error { return s.project.Auth.RunAudit(ctx) })
+	group.Go(func() error { return s.project.Auth.RunAudit(ctx, s.project.Administrators.PruneAudit) })
 	group.Go(func() error { return s.reload(ctx, signals) })
 	if keep := s.settings.LogRequests; keep > 0 {
 		group.Go(func() error { return s.requests.Keep(ctx, s.project.DB.Pool(), keep, s.log) })

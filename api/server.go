@@ -57,9 +57,10 @@ func (s *Server) handler() http.Handler {
 	e.GET("/health/ready", s.ready)
 	e.GET("/metrics", s.metrics.handler())
 	dashboard := web.Handler()
-	e.GET("/", func(c echo.Context) error { return c.Redirect(http.StatusTemporaryRedirect, "/admin/") })
-	e.GET("/admin", func(c echo.Context) error { return c.Redirect(http.StatusPermanentRedirect, "/admin/") })
-	e.GET("/admin/*", echo.WrapHandler(http.StripPrefix("/admin/", dashboard)))
+	reads := []string{http.MethodGet, http.MethodHead}
+	e.Match(reads, "/", func(c echo.Context) error { return c.Redirect(http.StatusTemporaryRedirect, "/admin/") })
+	e.Match(reads, "/admin", func(c echo.Context) error { return c.Redirect(http.StatusPermanentRedirect, "/admin/") })
+	e.Match(reads, "/admin/*", echo.WrapHandler(http.StripPrefix("/admin/", dashboard)))
 	s.measure(restHandler, bodies)
 	return e
 }

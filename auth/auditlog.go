@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 const (
@@ -77,16 +78,23 @@ func (s *Service) auditLater(e auditEntry) {
 }
 
 // RunAudit writes the entries that wait and removes those that are too old, until the context ends and all are written.
-func (s *Service) RunAudit(ctx context.Context) error {
+// Beside its own it has those of other audit logs removed.
+func (s *Service) RunAudit(ctx context.Context, others ...func(context.Context)) error {
 	prune := time.NewTicker(pruneEvery)
 	defer prune.Stop()
-	s.pruneAudits(ctx)
+	pruneAll := func() {
+		s.pruneAudits(ctx)
+		for _, prune := range others {
+			prune(ctx)
+		}
+	}
+	pruneAll()
 	for {
 		select {
 		case e := <-s.audits.queue:
 			s.writeAudits(ctx, e)
 		case <-prune.C:
-			s.pruneAudits(ctx)
+			pruneAll()
 		case <-ctx.Done():
 			for {
 				select {
@@ -143,16 +151,17 @@ func (s *Service) pruneAudits(ctx context.Context) {
 	if s.options.Audit.Retention <= 0 {
 		return
 	}
-	for border := now().Add(-s.options.Audit.Retention); ; {
-		tag, err := s.pool.Exec(ctx, pruneAudits, border, pruneFlight)
-		if err != nil {
-			if ctx.Err() == nil {
-				s.log.Warn().Err(err).Msg("old entries of the audit log could not be removed")
-			}
-			return
-		}
-		if tag.RowsAffected() < pruneFlight {
-			return
+	if err := Prune(ctx, s.pool.Exec, pruneAudits, now().Add(-s.options.Audit.Retention)); err != nil && ctx.Err() == nil {
+		s.log.Warn().Err(err).Msg("old entries of the audit log could not be removed")
+	}
+}
+
+// Prune repeats a statement that removes at most $2 rows older than $1, until no more are found.
+func Prune(ctx context.Context, exec func(context.Context, string, ...any) (pgconn.CommandTag, error), statement string, border time.Time) error {
+	for {
+		tag, err := exec(ctx, statement, border, pruneFlight)
+		if err != nil || tag.RowsAffected() < pruneFlight {
+			return err
 		}
 	}
 }

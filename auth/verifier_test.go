@@ -200,27 +200,3 @@ func TestRememberedTokensCostNoAllocation(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
-
-func BenchmarkVerifyRemembered(b *testing.B) {
-	v := NewVerifier(testKeys(b), VerifierOptions{})
-	raw := signed(b, `{"sub":%q,"role":"authenticated","exp":%d}`, uuid.New(), time.Now().Add(time.Hour).Unix())
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := v.Verify(raw); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkVerifyFirst(b *testing.B) {
-	keys := testKeys(b)
-	v := NewVerifier(keys, VerifierOptions{})
-	raw := signed(b, `{"sub":%q,"role":"authenticated","exp":%d}`, uuid.New(), time.Now().Add(time.Hour).Unix())
-	b.ReportAllocs()
-	for b.Loop() {
-		v.Rotate(keys)
-		if _, err := v.Verify(raw); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

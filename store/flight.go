@@ -19,6 +19,9 @@ type Flight struct {
 	// Continues says that a flight within a transaction goes on as the one before has left the session: its own Session
 	// says nothing.
 	Continues bool
+	// Boarded, unless nil, is called when the flight has its connection: until then it waited. A flight that is flown
+	// again boards again.
+	Boarded func()
 }
 
 // Session is the identity and the settings of one request. They hold for its transaction only.

@@ -43,6 +43,9 @@ func (db *DB) attempt(ctx context.Context, f *Flight) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
+	if f.Boarded != nil {
+		f.Boarded()
+	}
 	c := connectionOf(pooled.Conn().PgConn())
 	landed := false
 	defer func() {

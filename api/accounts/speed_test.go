@@ -6,12 +6,15 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/labstack/echo/v4"
 
@@ -72,6 +75,24 @@ func bareHandler(pool *pgxpool.Pool) echo.HandlerFunc {
 	}
 }
 
+// verifying reads who calls from the token, as somebody would who verifies one in each request with the library that all use.
+func verifying(secret string, next echo.HandlerFunc) echo.HandlerFunc {
+	key := func(*jwt.Token) (any, error) { return []byte(secret), nil }
+	return func(c echo.Context) error {
+		claims := jwt.MapClaims{}
+		raw := strings.TrimPrefix(c.Request().Header.Get("Authorization"), "Bearer ")
+		if _, err := jwt.ParseWithClaims(raw, claims, key, jwt.WithValidMethods([]string{"HS256"}), jwt.WithAudience("authenticated")); err != nil {
+			return echo.NewHTTPError(http.StatusUnauthorized, err.Error())
+		}
+		subject, err := claims.GetSubject()
+		if err != nil {
+			return echo.NewHTTPError(http.StatusUnauthorized, err.Error())
+		}
+		c.QueryParams().Set("id", subject)
+		return next(c)
+	}
+}
+
 // signedIn are accounts of a server with the headers that act as them.
 type signedIn struct {
 	ids, headers []string
@@ -88,8 +109,26 @@ func signInMany(b *testing.B, s *apitest.Server, n int) signedIn {
 	return users
 }
 
-// BenchmarkGetUser compares how many users 50 callers read in a second, session and ban checked, with a bare handler
-// that reads one row. Both are measured turn by turn, so that the machine's moods hit them alike.
+// answered sends a request whose answer is to be 200, and reads it to the end.
+func answered(client *http.Client, request *http.Request) error {
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %d %s", request.URL.Path, response.StatusCode, text)
+	}
+	return nil
+}
+
+// BenchmarkGetUser compares how many users 50 callers read in a second, session and ban checked, with bare handlers
+// that read one row, of which one verifies the token. All are measured turn by turn, so that the machine's moods hit
+// them alike.
 func BenchmarkGetUser(b *testing.B) {
 	const callers, accounts, each = 50, 50, 500
 	s := apitest.Start(b, "", nil)
@@ -101,6 +140,7 @@ func BenchmarkGetUser(b *testing.B) {
 	b.Cleanup(pool.Close)
 	e := echo.New()
 	e.GET("/user", bareHandler(pool))
+	e.GET("/verified", verifying(s.Keys.Secret.Reveal(), bareHandler(pool)))
 	bare := httptest.NewServer(e)
 	b.Cleanup(bare.Close)
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2 * callers}}
@@ -112,37 +152,20 @@ func BenchmarkGetUser(b *testing.B) {
 		request.Header.Set("Apikey", key)
 		request.Header.Set("Authorization", authorization)
 		request.Header.Set("Accept-Encoding", "identity")
-		response, err := client.Do(request)
-		if err != nil {
+		if err := answered(client, request); err != nil {
 			failed.Do(func() { b.Error(err) })
-			return
-		}
-		defer response.Body.Close()
-		if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusOK {
-			failed.Do(func() { b.Errorf("%s: %d %v %s", url, response.StatusCode, err, text) })
 		}
 	}
 	ways := []func(i int){
 		func(i int) { get(bare.URL+"/user?id="+users.ids[i], s.Keys.AnonKey, users.headers[i]) },
+		func(i int) { get(bare.URL+"/verified", s.Keys.AnonKey, users.headers[i]) },
 		func(i int) { get(s.URL+"/auth/v1/user", s.Keys.AnonKey, users.headers[i]) },
 	}
-	round := func(way func(int)) float64 {
-		start := time.Now()
-		var group sync.WaitGroup
-		for caller := range callers {
-			group.Go(func() {
-				for i := range each / callers {
-					way((caller*each/callers + i) % accounts)
-				}
-			})
-		}
-		group.Wait()
-		return each / time.Since(start).Seconds()
-	}
+	round := func(way func(int)) float64 { return perSecond(callers, each, func(i int) { way(i % accounts) }) }
 	for _, way := range ways {
 		round(way)
 	}
-	var rates [2][]float64
+	var rates [3][]float64
 	b.ResetTimer()
 	for i := range b.N {
 		for j := range ways {
@@ -151,9 +174,28 @@ func BenchmarkGetUser(b *testing.B) {
 		}
 	}
 	b.StopTimer()
-	b.ReportMetric(median(rates[0]), "bare/s")
-	b.ReportMetric(median(rates[1]), "basalt/s")
-	b.ReportMetric(median(rates[1])/median(rates[0]), "basalt/bare")
+	unverified, verified, basalt := median(rates[0]), median(rates[1]), median(rates[2])
+	b.ReportMetric(unverified, "bare/s")
+	b.ReportMetric(verified, "verifying/s")
+	b.ReportMetric(basalt, "basalt/s")
+	b.ReportMetric(basalt/unverified, "basalt/bare")
+	b.ReportMetric(basalt/verified, "basalt/verifying")
+}
+
+// perSecond shares so many turns out among callers who never wait, and gives their rate.
+func perSecond(callers, turns int, way func(turn int)) float64 {
+	start := time.Now()
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range callers {
+		group.Go(func() {
+			for turn := next.Add(1); turn <= int64(turns); turn = next.Add(1) {
+				way(int(turn))
+			}
+		})
+	}
+	group.Wait()
+	return float64(turns) / time.Since(start).Seconds()
 }
 
 func median(values []float64) float64 {
@@ -201,4 +243,58 @@ func BenchmarkSignIn(b *testing.B) {
 	b.ReportMetric(bare, "hash-p50-ms")
 	b.ReportMetric(whole, "signin-p50-ms")
 	b.ReportMetric((whole-1)/bare, "(signin-1ms)/hash")
+}
+
+// BenchmarkSignInRate compares how many sign-ins are made in a second, when there is always one that waits, with the rate
+// of the bare hash on all processors. The process that a server starts for hashes is left out: package worker compares it.
+func BenchmarkSignInRate(b *testing.B) {
+	processors := runtime.GOMAXPROCS(0)
+	s := apitest.Start(b, "", nil)
+	accounts := 4 * processors
+	for i := range accounts {
+		s.SignUp(b, fmt.Sprintf("rate-%d@example.com", i))
+	}
+	stored := password.Recommended().Dummy()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: accounts}}
+	b.Cleanup(client.CloseIdleConnections)
+	var failed sync.Once
+	hash := func(int) {
+		if _, err := password.Verify(stored, "correct horse battery"); err != nil {
+			failed.Do(func() { b.Error(err) })
+		}
+	}
+	signIn := func(turn int) {
+		body := fmt.Sprintf(`{"email":"rate-%d@example.com","password":"correct horse battery"}`, turn%accounts)
+		request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, s.URL+"/auth/v1/token?grant_type=password", strings.NewReader(body))
+		if err != nil {
+			failed.Do(func() { b.Error(err) })
+			return
+		}
+		request.Header.Set("Apikey", s.Keys.AnonKey)
+		request.Header.Set("Content-Type", "application/json")
+		if err := answered(client, request); err != nil {
+			failed.Do(func() { b.Error(err) })
+		}
+	}
+	const each = 24
+	ways := []func() float64{
+		func() float64 { return perSecond(processors, each, hash) },
+		func() float64 { return perSecond(accounts, each, signIn) },
+	}
+	for _, way := range ways {
+		way()
+	}
+	var rates [2][]float64
+	b.ResetTimer()
+	for i := range b.N {
+		for j := range ways {
+			at := (i + j) % len(ways)
+			rates[at] = append(rates[at], ways[at]())
+		}
+	}
+	b.StopTimer()
+	bare, whole := median(rates[0]), median(rates[1])
+	b.ReportMetric(bare, "hashes/s")
+	b.ReportMetric(whole, "signins/s")
+	b.ReportMetric(whole/bare, "signins/hashes")
 }

@@ -248,3 +248,18 @@ func TestChangesAreInTheAuditLog(t *testing.T) {
 		t.Error("a secret is in the audit log")
 	}
 }
+
+func TestAServerRemovesOldEntriesOfTheAuditLog(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, "", nil)
+	s.Database.Exec(t, `
+insert into basalt.administrator_audit (at, email, action, target)
+values (now() - interval '366 days', 'ada@example.com', 'test', 'old'), (now() - interval '364 days', 'ada@example.com', 'test', 'young')`)
+	s.Stop(t)
+	apitest.Over(t, s.Database, apitest.Settings(t, s.Database.URL))
+	apitest.Until(t, "the old entry is gone", func() bool {
+		var left []string
+		err := s.Database.Pool.QueryRow(t.Context(), `select array_agg(target) from basalt.administrator_audit where action = 'test'`).Scan(&left)
+		return err == nil && len(left) == 1 && left[0] == "young"
+	})
+}

@@ -75,7 +75,7 @@ func (o *Options) listAudit(c echo.Context) error {
 	return c.JSON(http.StatusOK, page)
 }
 
-func badParameter(name, want string) *problem {
+func badParameter(name, want string) *refusal {
 	return refuse(http.StatusBadRequest, "bad_parameter", "The parameter "+name+" must be "+want)
 }
 

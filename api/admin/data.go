@@ -109,7 +109,7 @@ func (d *Data) routes() []dataRoute {
 // data puts the routes of the resources over the database on the group.
 func (o *Options) data(g *echo.Group) {
 	for _, r := range o.Data.routes() {
-		o.route(g, r.method, r.path, r.least, o.Data.answered(r.handle), r.accepts...)
+		o.route(g, r.method, r.path, r.least, r.handle, r.accepts...)
 	}
 	if o.Data == nil {
 		return // nothing will be asked: the routes alone are wanted
@@ -118,17 +118,6 @@ func (o *Options) data(g *echo.Group) {
 		_, err := o.Administrators.Session(c.Request().Context(), o.token(c.Request()))
 		refused, ok := errors.AsType[*administrator.Error](err)
 		return !ok || refused.Code != administrator.CodeSignedOut
-	}
-}
-
-// answered writes what went wrong in a handler in the form of this API.
-func (d *Data) answered(handle echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		err := handle(c)
-		if err == nil {
-			return nil
-		}
-		return d.refuse(c, err)
 	}
 }
 

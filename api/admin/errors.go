@@ -3,7 +3,9 @@ package admin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"strconv"
@@ -15,9 +17,9 @@ import (
 
 	face "basalt/api/accounts"
 	"basalt/api/body"
-	"basalt/api/rest"
 	"basalt/auth"
 	"basalt/auth/administrator"
+	"basalt/store"
 )
 
 // ErrorBody is a refusal as it goes to the dashboard.
@@ -38,19 +40,26 @@ type ErrorBody struct {
 	Index *int `json:"index,omitempty"`
 }
 
-// problem is a refusal of a route's own.
-type problem struct {
-	status                       int
-	code, message, details, hint string
-	retryAfter                   time.Duration
-	cause                        error
+// refusal is an answer other than success.
+type refusal struct {
+	status int
+	ErrorBody
+	// retryAfter is when it is worth trying again, 0 where that is not known.
+	retryAfter time.Duration
+	cause      error
 }
 
-func (p *problem) Error() string { return p.message }
-func (p *problem) Unwrap() error { return p.cause }
+func (r *refusal) Error() string { return r.Code + ": " + r.Message }
+func (r *refusal) Unwrap() error { return r.cause }
 
-func refuse(status int, code, message string) *problem {
-	return &problem{status: status, code: code, message: message}
+// refuse makes a refusal of our own.
+func refuse(status int, code, message string) *refusal {
+	return &refusal{status: status, ErrorBody: ErrorBody{Code: code, Message: message}}
+}
+
+// refusedf is refuse with a message that names values.
+func refusedf(status int, code, format string, values ...any) *refusal {
+	return refuse(status, code, fmt.Sprintf(format, values...))
 }
 
 func join(words []string) string { return strings.Join(words, ", ") }
@@ -60,69 +69,95 @@ func (o *Options) fail(c echo.Context, err error) error {
 	if c.Response().Committed {
 		return err // what has begun cannot be answered anew
 	}
-	var database *pgconn.PgError
-	p := translate(err)
-	body := ErrorBody{Code: p.code, Message: p.message, Details: p.details, Hint: p.hint}
-	if errors.As(err, &database) && p.code == database.Code {
-		body.Position, body.Schema, body.Table = database.Position, database.SchemaName, database.TableName
-		body.Column, body.Constraint = database.ColumnName, database.ConstraintName
+	if c.Request().Context().Err() != nil {
+		panic(http.ErrAbortHandler) // nobody is there to read an answer
 	}
-	if p.retryAfter > 0 {
-		c.Response().Header().Set("Retry-After", strconv.Itoa(max(1, int((p.retryAfter+time.Second-1)/time.Second))))
-	}
-	if p.status == http.StatusInternalServerError {
+	r := explain(err)
+	if r.status == http.StatusInternalServerError {
 		o.Log.Error().Err(err).Str("request_id", c.Response().Header().Get(echo.HeaderXRequestID)).Msg("dashboard request failed")
 	}
-	return c.JSON(p.status, body)
+	if again := r.retryAfter; again > 0 {
+		c.Response().Header().Set("Retry-After", strconv.Itoa(max(1, int((again+time.Second-1)/time.Second))))
+	} else if r.status == http.StatusServiceUnavailable {
+		c.Response().Header().Set("Retry-After", strconv.Itoa(1+rand.IntN(4))) // not all at once
+	}
+	return c.JSON(r.status, r.ErrorBody)
 }
 
-func translate(err error) *problem {
-	var own *problem
-	var refusal *administrator.Error
-	var accounts *auth.Error
-	var router *echo.HTTPError
-	var busy *body.BusyError
-	var database *pgconn.PgError
-	var connect *pgconn.ConnectError
-	var network net.Error
+// explain turns whatever stopped a request into its answer.
+func explain(err error) *refusal {
+	var (
+		own           *refusal
+		administrates *administrator.Error
+		account       *auth.Error
+		router        *echo.HTTPError
+		busy          *body.BusyError
+		full          *store.PoolFullError
+		unavailable   *store.UnavailableError
+		wide          *store.RowTooLargeError
+		tooLarge      *http.MaxBytesError
+		database      *pgconn.PgError
+	)
 	switch {
 	case errors.As(err, &own):
 		return own
-	case errors.As(err, &refusal):
-		p := refuse(statusOf(refusal.Code), string(refusal.Code), refusal.Message)
-		p.hint, p.retryAfter, p.cause = refusal.Hint, refusal.RetryAfter, refusal.Cause
-		return p
-	case errors.As(err, &accounts):
-		p := refuse(face.Status(accounts), string(accounts.Code), accounts.Message)
-		p.retryAfter, p.cause = accounts.RetryAfter, accounts.Cause
-		if face.DatabaseAway(accounts.Cause) {
-			p.status, p.code, p.message, p.retryAfter = http.StatusServiceUnavailable, "database_unavailable", "The database is not available", time.Second
-		}
-		return p
+	case errors.As(err, &administrates):
+		r := refuse(statusOf(administrates.Code), string(administrates.Code), administrates.Message)
+		r.Hint, r.retryAfter, r.cause = administrates.Hint, administrates.RetryAfter, administrates.Cause
+		return r
+	case errors.As(err, &account) && face.DatabaseAway(account.Cause):
+		return databaseAway(account.Cause)
+	case errors.As(err, &account):
+		r := refuse(face.Status(account), string(account.Code), account.Message)
+		r.retryAfter, r.cause = account.RetryAfter, account.Cause
+		return r
 	case errors.As(err, &router):
 		message, _ := router.Message.(string)
 		return refuse(router.Code, strings.ToLower(strings.ReplaceAll(http.StatusText(router.Code), " ", "_")), message)
 	case errors.As(err, &busy):
-		p := refuse(http.StatusServiceUnavailable, "busy", "The server has no room for another large request body")
-		p.retryAfter = time.Second
-		return p
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return refuse(http.StatusServiceUnavailable, "busy", "The server has no room for another large request body")
+	case errors.As(err, &full):
+		return refuse(http.StatusServiceUnavailable, "busy", "All connections of the dashboard are in use")
+	case errors.As(err, &wide):
+		return refusedf(http.StatusRequestEntityTooLarge, "54000", "A row of %d bytes is larger than the dashboard takes (%d)", wide.Bytes, wide.Most)
+	case errors.As(err, &tooLarge):
+		return refusedf(http.StatusRequestEntityTooLarge, "too_large", "The request body is larger than %d bytes", tooLarge.Limit)
+	case errors.As(err, &database) && !left(database):
+		return databaseRefusal(database)
+	case errors.As(err, &unavailable):
+		return databaseAway(err)
+	case errors.Is(err, context.DeadlineExceeded):
 		return refuse(http.StatusGatewayTimeout, "timeout", "The request took too long")
-	case errors.As(err, &connect), !errors.As(err, &database) && (errors.As(err, &network) || pgconn.SafeToRetry(err) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
-		// What PostgreSQL said when it refused the connection is for the log alone.
-		p := refuse(http.StatusServiceUnavailable, "database_unavailable", "The database is not available")
-		p.hint, p.retryAfter = "Try again in a moment.", time.Second
-		return p
-	case errors.As(err, &database):
-		p := refuse(rest.SQLStatus(database, false), database.Code, database.Message)
-		p.details, p.hint = database.Detail, database.Hint
-		if p.status == http.StatusServiceUnavailable {
-			p.retryAfter = time.Second
-		}
-		return p
+	case errors.Is(err, context.Canceled):
+		return refuse(http.StatusConflict, "57014", "The request was cancelled")
+	case database != nil, unreachable(err):
+		return databaseAway(err)
 	}
 	return refuse(http.StatusInternalServerError, "internal_error", "Something went wrong; the server's log says what")
+}
+
+// left says that PostgreSQL has ended the session with this error, or never began it.
+func left(e *pgconn.PgError) bool {
+	return e.SeverityUnlocalized == "FATAL" || e.SeverityUnlocalized == "PANIC"
+}
+
+// unreachable says that an error is of the way to PostgreSQL.
+func unreachable(err error) bool {
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// databaseAway says that PostgreSQL is not there. What it said when it refused the connection is for the log alone.
+func databaseAway(err error) *refusal {
+	r := refuse(http.StatusServiceUnavailable, "database_unavailable", "The database is not available")
+	r.Hint, r.cause = "Try again in a moment.", err
+	if lost, ok := errors.AsType[*store.UnavailableError](err); ok && !lost.Connecting {
+		r.Message = "The connection to the database was lost"
+		r.Hint = "What was in a transaction has been undone, unless it was just being committed"
+	}
+	return r
 }
 
 // statusOf is the status of a refusal by the rules of administrators.

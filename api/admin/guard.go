@@ -45,8 +45,7 @@ func (o *Options) prepare() {
 
 // route puts a route on the group that needs at least a role. Bodies are application/json unless other types are named.
 func (o *Options) route(g *echo.Group, method, path string, least administrator.Role, h echo.HandlerFunc, accepts ...string) {
-	o.routes = append(o.routes, Route{method, path, least})
-	g.Add(method, path, o.guard(least, accepts, h))
+	o.add(g, Route{method, path, least}, o.guard(least, accepts, h))
 }
 
 // brief puts a route on the group that asks the database for little: it is given up after patience.
@@ -59,9 +58,13 @@ const patience = 20 * time.Second
 
 func patient(h echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		ctx, cancel := context.WithTimeout(c.Request().Context(), patience)
-		defer cancel()
-		c.SetRequest(c.Request().WithContext(ctx))
+		whole := c.Request()
+		ctx, cancel := context.WithTimeout(whole.Context(), patience)
+		defer func() {
+			cancel()
+			c.SetRequest(whole) // who reads it later sees whether the client has left, not that patience is over
+		}()
+		c.SetRequest(whole.WithContext(ctx))
 		return h(c)
 	}
 }
@@ -69,8 +72,7 @@ func patient(h echo.HandlerFunc) echo.HandlerFunc {
 // open puts a route on the group for which nobody needs to be signed in.
 func (o *Options) open(g *echo.Group, method, path string, h echo.HandlerFunc) {
 	h = patient(h)
-	o.routes = append(o.routes, Route{Method: method, Path: path})
-	g.Add(method, path, func(c echo.Context) error {
+	o.add(g, Route{Method: method, Path: path}, func(c echo.Context) error {
 		forbidCaching(c)
 		if err := o.fromHere(c.Request(), nil); err != nil {
 			return o.fail(c, err)
@@ -80,6 +82,16 @@ func (o *Options) open(g *echo.Group, method, path string, h echo.HandlerFunc) {
 		}
 		return nil
 	})
+}
+
+// add puts a route on the group. What answers GET answers HEAD (RFC 9110 §9.3.2): the server leaves the body out.
+func (o *Options) add(g *echo.Group, route Route, h echo.HandlerFunc) {
+	o.routes = append(o.routes, route)
+	g.Add(route.Method, route.Path, h)
+	if route.Method == http.MethodGet {
+		route.Method = http.MethodHead
+		o.add(g, route, h)
+	}
 }
 
 // contextSession is where a request keeps the session that it came with.
@@ -118,7 +130,7 @@ func (o *Options) admitted(c echo.Context, least administrator.Role, accepts []s
 	}
 	if !session.Administrator.Role.Includes(least) {
 		p := refuse(http.StatusForbidden, "role_too_low", "This needs the role "+string(least))
-		p.hint = "Your role is " + string(session.Administrator.Role) + ". An owner can change it."
+		p.Hint = "Your role is " + string(session.Administrator.Role) + ". An owner can change it."
 		return nil, p
 	}
 	return session, nil
@@ -146,10 +158,8 @@ func (o *Options) fromHere(r *http.Request, accepts []string) error {
 	if o.origins.Check(r) != nil {
 		return crossOrigin()
 	}
-	if r.Header.Get(headerDashboard) != "1" {
-		p := refuse(http.StatusForbidden, "header_missing", "The header "+headerDashboard+" is missing")
-		p.hint = "Send " + headerDashboard + ": 1 with every change."
-		return p
+	if err := marked(r); err != nil {
+		return err
 	}
 	if r.ContentLength == 0 {
 		return nil
@@ -160,13 +170,23 @@ func (o *Options) fromHere(r *http.Request, accepts []string) error {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || !slices.Contains(accepts, kind) {
 		p := refuse(http.StatusUnsupportedMediaType, "content_type", "The body is of a type that is not read here")
-		p.hint = "Send one of: " + join(accepts)
+		p.Hint = "Send one of: " + join(accepts)
 		return p
 	}
 	return nil
 }
 
-func crossOrigin() *problem {
+// marked refuses requests without the header that no page of another origin can send.
+func marked(r *http.Request) error {
+	if r.Header.Get(headerDashboard) == "1" {
+		return nil
+	}
+	p := refuse(http.StatusForbidden, "header_missing", "The header "+headerDashboard+" is missing")
+	p.Hint = "Send " + headerDashboard + ": 1 with every change, and with every call of a function."
+	return p
+}
+
+func crossOrigin() *refusal {
 	return refuse(http.StatusForbidden, "cross_origin", "Requests of other origins are refused")
 }
 
@@ -186,7 +206,7 @@ func elevated(h echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if !sessionOf(c).Elevated {
 			p := refuse(http.StatusForbidden, "elevation_needed", "Prove once more who you are")
-			p.hint = "POST /admin/api/session/elevate with your password or a code."
+			p.Hint = "POST /admin/api/session/elevate with your password or a code."
 			return p
 		}
 		return h(c)

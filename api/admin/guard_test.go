@@ -143,3 +143,24 @@ func TestPagesOfOtherOriginsCannotUseTheCookie(t *testing.T) {
 		t.Errorf("an unknown route is answered %d", answer.Status)
 	}
 }
+
+func TestHEADIsAnsweredAsGETWithoutABody(t *testing.T) {
+	t.Parallel()
+	d := openDashboard(t, "", administrator.Owner)
+	paths := []string{"/", "/admin", "/admin/", "/admin/sql", "/admin/no-such-file.js"}
+	for _, route := range routes(t) {
+		if route.Method == http.MethodGet && route.Path != "/logs/live" { // which does not end
+			paths = append(paths, at(route))
+		}
+	}
+	for _, path := range paths {
+		get, head := d.Do(t, "GET", path, "", d.headers...), d.Do(t, "HEAD", path, "", d.headers...)
+		if head.Status != get.Status || head.Body != "" || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") ||
+			head.Header.Get("Content-Security-Policy") != get.Header.Get("Content-Security-Policy") {
+			t.Errorf("%s: HEAD %d %q of %q, GET %d of %q", path, head.Status, head.Body, head.Header.Get("Content-Type"), get.Status, get.Header.Get("Content-Type"))
+		}
+	}
+	if head := d.Do(t, "HEAD", "/admin/api/logs/live", "", d.headers...); head.Status != http.StatusOK || head.Body != "" {
+		t.Errorf("what never ends is answered %d %q", head.Status, head.Body)
+	}
+}

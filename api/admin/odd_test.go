@@ -18,7 +18,7 @@ func TestOddInputIsRefusedAndNotFailed(t *testing.T) {
 		"/logs?text=X", "/logs?since=0000-01-01T00:00:00Z&until=9999-12-31T23:59:59Z", "/logs?before=9223372036854775807", "/logs?min_ms=NaN",
 		"/policies/claims?role=X", "/rungs/public/X?step=100", "/rungs/X/X?step=9223372036854775807", "/rungs/public/things?step=9223372036854775807",
 		"/export/public/X?format=csv", "/export/X/things?format=csv&query=X", "/export/public/things?format=csv&query=select%3DX&role=X", "/rest/things?id=eq.X", "/rest/X", "/rest/things?X=X",
-		"/performance/statements?order=X", "/outbox?limit=X", "/outbox/X", "/users/X", "/traffic?seconds=X", "/traffic?seconds=9223372036854775807", "/overview?x=X",
+		"/performance/statements?order=X", "/performance/statements?limit=0", "/performance/statements?limit=101", "/outbox?limit=X", "/outbox/X", "/users/X", "/traffic?seconds=X", "/traffic?seconds=9223372036854775807", "/overview?x=X",
 		"/mail-templates/X/invite/preview/html", "/mail-templates/en/X/preview/html",
 	} {
 		for _, odd := range []string{"%00", "%ff", "%27%22%3B--", strings.Repeat("a", 5000), "%5C", "%F0%9F%98%80"} {

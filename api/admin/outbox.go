@@ -139,15 +139,15 @@ func (o *Options) letter(c echo.Context) (*outbox.Entry, mail.Letter, error) {
 	letter, err := templates.Write(e.Mail, o.SiteURL)
 	if err != nil {
 		p := refuse(http.StatusUnprocessableEntity, "template_failed", "The template of this mail does not work")
-		p.details, p.cause = err.Error(), err
+		p.Details, p.cause = err.Error(), err
 		return nil, mail.Letter{}, p
 	}
 	return e, letter, nil
 }
 
-func noMessage() *problem {
+func noMessage() *refusal {
 	p := refuse(http.StatusNotFound, "message_not_found", "There is no such message")
-	p.hint = "It was sent, removed, or has become too old meanwhile."
+	p.Hint = "It was sent, removed, or has become too old meanwhile."
 	return p
 }
 
@@ -196,7 +196,7 @@ func (o *Options) retryMessage(c echo.Context) error {
 		return err
 	case !queued:
 		p := refuse(http.StatusConflict, "not_retried", "This message cannot be sent again")
-		p.hint = "It may be on its way already, have expired, or there is no way to send it: set --smtp-url."
+		p.Hint = "It may be on its way already, have expired, or there is no way to send it: set --smtp-url."
 		return p
 	}
 	if err := o.audit(c, o.DB, administrator.Change{Action: "outbox.retry", Target: id.String()}); err != nil {

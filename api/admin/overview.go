@@ -16,13 +16,10 @@ type OverviewBody struct {
 	Parts []Part   `json:"parts"`
 	Pool  PoolBody `json:"pool"`
 	// Database is null while PostgreSQL does not answer; DatabaseError says why.
-	Database      *DatabaseBody   `json:"database"`
-	DatabaseError string          `json:"database_error"`
-	Slowest       []StatementBody `json:"slowest"`
-	// Statements tells whether pg_stat_statements is there: ready, not_created, not_loaded.
-	Statements string         `json:"statements"`
-	Errors     []RequestEntry `json:"errors"` // the newest first
-	Steps      []StepBody     `json:"steps"`
+	Database      *DatabaseBody  `json:"database"`
+	DatabaseError string         `json:"database_error"`
+	Errors        []RequestEntry `json:"errors"` // the newest first
+	Steps         []StepBody     `json:"steps"`
 }
 
 // PoolBody are the connections that requests share.
@@ -94,9 +91,9 @@ select
 func (o *Options) overview(c echo.Context) error {
 	pool := o.Running.Pool()
 	body := OverviewBody{
-		Parts:   append([]Part{}, o.Running.Parts()...),
-		Pool:    PoolBody{pool.Max, pool.Open, pool.InUse, pool.Waiting, pool.Refused},
-		Slowest: []StatementBody{}, Errors: []RequestEntry{}, Steps: []StepBody{},
+		Parts:  append([]Part{}, o.Running.Parts()...),
+		Pool:   PoolBody{pool.Max, pool.Open, pool.InUse, pool.Waiting, pool.Refused},
+		Errors: []RequestEntry{}, Steps: []StepBody{},
 	}
 	filter := requestFilter{least: http.StatusBadRequest, limit: 8}
 	filter.newest(o.Running.Requests, 0, func(e RequestEntry) { body.Errors = append(body.Errors, e) })
@@ -132,11 +129,7 @@ func (d *Data) glance(ctx context.Context, body *OverviewBody, schemas []string)
 		if err := conn.QueryRow(ctx, firstSteps, schemas).Scan(&tables, &open, &users); err != nil {
 			return err
 		}
-		statements, err := slowStatements(ctx, conn, "total", false, 5)
-		if err != nil {
-			return err
-		}
-		body.Database, body.Slowest, body.Statements = &seen, statements.Statements, statements.State
+		body.Database = &seen
 		body.Steps = append(body.Steps,
 			StepBody{Key: "table", Done: tables > 0}, StepBody{Key: "user", Done: users},
 			StepBody{Key: "policies", Done: tables > 0 && open == 0, Count: open})

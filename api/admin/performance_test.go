@@ -80,6 +80,7 @@ func TestStatementsAreCountedWhereTheExtensionIs(t *testing.T) {
 	hire(t, s, "v@example.com", administrator.Viewer)
 	b := enter(t, s, "v@example.com")
 	b.want(t, http.StatusBadRequest, "order", "GET", "/performance/statements?order=name", "")
+	b.want(t, http.StatusBadRequest, "limit", "GET", "/performance/statements?limit=101", "")
 	var body admin.StatementsBody
 	b.want(t, http.StatusOK, `"state":"not_`, "GET", "/performance/statements", "")
 	if _, err := s.Database.Pool.Exec(t.Context(), `create schema "Odd schema"; create extension pg_stat_statements schema "Odd schema"`); err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -26,7 +25,7 @@ func readLargeJSON(c echo.Context, into any, most int64) error {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return refuse(http.StatusRequestEntityTooLarge, "body_too_large", fmt.Sprintf("The body is larger than %d MiB", most>>20))
+		return refusedf(http.StatusRequestEntityTooLarge, "body_too_large", "The body is larger than %d MiB", most>>20)
 	case err != nil:
 		p := refuse(http.StatusBadRequest, "bad_json", "The body could not be read to its end")
 		p.cause = err
@@ -47,9 +46,9 @@ func readLargeJSON(c echo.Context, into any, most int64) error {
 	return nil
 }
 
-func badJSON(why string) *problem {
+func badJSON(why string) *refusal {
 	p := refuse(http.StatusBadRequest, "bad_json", "The body is not the JSON that is read here")
-	p.details = why
+	p.Details = why
 	return p
 }
 
@@ -74,3 +73,9 @@ func named(c echo.Context, parameter string) string {
 	}
 	return value
 }
+
+// mostBody bounds the bodies that hold rows or SQL.
+const mostBody = 32 << 20
+
+// decode reads a JSON body that may hold rows or SQL.
+func decode(c echo.Context, into any) error { return readLargeJSON(c, into, mostBody) }

@@ -179,7 +179,7 @@ func (o *Options) listRequests(c echo.Context) error {
 		heldRequests(o.Running.Requests, &filter, &body)
 	}
 	if err != nil {
-		return o.Data.refuse(c, err)
+		return err
 	}
 	return c.JSON(http.StatusOK, body)
 }

@@ -39,11 +39,14 @@ func (o *Options) followRequests(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if c.Request().Method == http.MethodHead {
+		return c.NoContent(http.StatusOK) // without a body there is nothing to wait for
+	}
 	log := o.Running.Requests
 	leave, admitted := log.Follow()
 	if !admitted {
 		p := refuse(http.StatusServiceUnavailable, "busy", "Too many follow the log already")
-		p.hint, p.retryAfter = "Close one of the other windows that do.", tailBeat
+		p.Hint, p.retryAfter = "Close one of the other windows that do.", tailBeat
 		return p
 	}
 	defer leave()

@@ -45,7 +45,7 @@ const (
 // restMethods are the methods of the REST API with who may use them.
 func restMethods() map[string]administrator.Role {
 	return map[string]administrator.Role{
-		http.MethodGet: viewer, http.MethodHead: viewer, http.MethodOptions: viewer,
+		http.MethodGet: viewer, http.MethodOptions: viewer, // and HEAD, with GET
 		http.MethodPost: editor, http.MethodPut: editor, http.MethodPatch: editor, http.MethodDelete: editor,
 	}
 }
@@ -96,14 +96,19 @@ type principalKey struct{}
 
 // serveREST answers /rest and all below it.
 func (d *Data) serveREST(c echo.Context) error {
+	if calls(c.Request().URL) { // with GET too: a read-only transaction keeps no function from what is outside of it
+		if err := marked(c.Request()); err != nil {
+			return err
+		}
+	}
 	m, err := d.mount(c.Request().Context())
 	if err != nil {
-		return d.refuse(c, err)
+		return err
 	}
 	defer m.users.Done()
 	principal, err := d.principal(c, m)
 	if err != nil {
-		return d.refuse(c, err)
+		return err
 	}
 	r := c.Request().WithContext(context.WithValue(c.Request().Context(), principalKey{}, principal))
 	// Functions see the headers of requests: the administrator's session is none of their business.
@@ -158,7 +163,7 @@ func (d *Data) mount(ctx context.Context) (*mounted, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
-		return nil, refusedf(http.StatusServiceUnavailable, "unavailable", "The server is stopping")
+		return nil, refusedf(http.StatusServiceUnavailable, "stopping", "The server is stopping")
 	}
 	if m.current == nil || time.Since(m.looked) > schemasSpacing {
 		var owner string

@@ -72,6 +72,23 @@ func TestTheRESTOfAllSchemas(t *testing.T) {
 	})
 }
 
+func TestCallsOfFunctionsNeedTheHeaderOfTheDashboard(t *testing.T) {
+	t.Parallel()
+	d := openDashboard(t, restSchema, administrator.Editor)
+	cookie := d.headers[0]
+	for _, path := range []string{"/rest/rpc/is_superuser", "/rest/%72pc/is_superuser", "/rest//rpc/is_superuser"} {
+		for _, method := range []string{"GET", "HEAD", "POST"} {
+			answer := d.Do(t, method, "/admin/api"+path, "", cookie)
+			if answer.Status != http.StatusForbidden || method != "HEAD" && !strings.Contains(answer.Body, "header_missing") {
+				t.Errorf("%s %s: %d %s", method, path, answer.Status, answer.Body)
+			}
+		}
+	}
+	if answer := d.Do(t, "GET", "/admin/api/rest/notes?select=id", "", cookie); answer.Status != http.StatusOK {
+		t.Errorf("a read: %d %s", answer.Status, answer.Body)
+	}
+}
+
 func TestViewersReadAndDoNotWrite(t *testing.T) {
 	t.Parallel()
 	d := openDashboard(t, restSchema, administrator.Viewer)

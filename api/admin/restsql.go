@@ -74,7 +74,7 @@ func restRefusal(err error) error {
 	if !is || refused.Status >= 500 {
 		return err
 	}
-	r := &refusal{refused.Status, ErrorBody{Code: refused.Code, Message: refused.Message}}
+	r := refuse(refused.Status, refused.Code, refused.Message)
 	switch {
 	case refused.Details != nil:
 		r.Details = *refused.Details

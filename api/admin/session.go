@@ -37,6 +37,8 @@ type Me struct {
 	Role  administrator.Role `json:"role"`
 	// TOTP tells whether a code of the time is asked for at sign-in.
 	TOTP bool `json:"totp"`
+	// RecoveryCodes is how many are left that stand in for such a code.
+	RecoveryCodes int `json:"recovery_codes"`
 	// Passkeys is how many there are.
 	Passkeys int `json:"passkeys"`
 }
@@ -65,7 +67,7 @@ type ServerInfo struct {
 func (o *Options) signedIn(x *administrator.Session) SignedIn {
 	who := x.Administrator
 	return SignedIn{
-		Administrator: Me{ID: who.ID, Email: who.Email, Role: who.Role, TOTP: who.TOTP, Passkeys: who.Passkeys},
+		Administrator: Me{ID: who.ID, Email: who.Email, Role: who.Role, TOTP: who.TOTP, RecoveryCodes: who.RecoveryCodes, Passkeys: who.Passkeys},
 		Session:       ownSession(x, x.ID),
 		Server:        ServerInfo{Version: o.Version, APIURL: o.URL.String(), SiteURL: o.SiteURL, Production: !loopback(o.URL.Hostname())},
 	}

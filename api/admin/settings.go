@@ -112,11 +112,11 @@ func (o *Options) changeSettings(c echo.Context) error {
 	for name, value := range in.Changes {
 		switch may, there := storable[name]; {
 		case !there:
-			return refuse(http.StatusUnprocessableEntity, "setting_unknown", fmt.Sprintf("There is no setting %.100q", name))
+			return refusedf(http.StatusUnprocessableEntity, "setting_unknown", "There is no setting %.100q", name)
 		case value != nil && !may:
 			return refuse(http.StatusUnprocessableEntity, "setting_fixed", name+" is not set here: it is a secret, is needed at the very start, or was given by a flag or a variable")
 		case value != nil && len(*value) > mostOfASetting:
-			return refuse(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("A setting has at most %d bytes", mostOfASetting))
+			return refusedf(http.StatusRequestEntityTooLarge, "too_large", "A setting has at most %d bytes", mostOfASetting)
 		}
 	}
 	ctx := c.Request().Context()
@@ -145,7 +145,7 @@ func (o *Options) changeSettings(c echo.Context) error {
 		list, err = o.Settings(after)
 		if refused, ok := errors.AsType[*SettingError](err); ok {
 			p := refuse(http.StatusUnprocessableEntity, "setting_refused", refused.Name+": "+refused.Reason)
-			p.details = refused.Name
+			p.Details = refused.Name
 			return p
 		}
 		if err != nil {

@@ -271,9 +271,7 @@ func (d *Data) cancelSQL(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-var errSignedOut = &refusal{http.StatusUnauthorized, ErrorBody{
-	Code: "signed_out", Message: "Your session has ended; what was under way was cancelled",
-}}
+var errSignedOut = refuse(http.StatusUnauthorized, "signed_out", "Your session has ended; what was under way was cancelled")
 
 // watchSession cancels long work when the session that began it ends. It gives what stops the watch.
 func (d *Data) watchSession(c echo.Context, cancel context.CancelCauseFunc) (stop func()) {

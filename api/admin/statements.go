@@ -2,8 +2,10 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -80,7 +82,10 @@ select stats_reset
 from {}.pg_stat_statements_info`
 )
 
-// statements answers GET /performance/statements?order=&all=.
+// mostStatements is how many statements one answer has at most.
+const mostStatements = 100
+
+// statements answers GET /performance/statements?order=&all=&limit=.
 func (d *Data) statements(c echo.Context) error {
 	order := c.QueryParam("order")
 	if order == "" {
@@ -89,10 +94,17 @@ func (d *Data) statements(c echo.Context) error {
 	if !slices.Contains([]string{"total", "mean", "max", "calls"}, order) {
 		return badParameter("order", "total, mean, max or calls")
 	}
+	limit := mostStatements
+	if text := c.QueryParam("limit"); text != "" {
+		var err error
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > mostStatements {
+			return badParameter("limit", fmt.Sprintf("a number from 1 to %d", mostStatements))
+		}
+	}
 	var body *StatementsBody
 	ctx := c.Request().Context()
 	err := d.pool.Use(ctx, performanceSession(), func(conn *pgx.Conn) (err error) {
-		body, err = slowStatements(ctx, conn, order, c.QueryParam("all") == "true", 100)
+		body, err = slowStatements(ctx, conn, order, c.QueryParam("all") == "true", limit)
 		return err
 	})
 	if err != nil {

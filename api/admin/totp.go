@@ -13,6 +13,7 @@ import (
 func (o *Options) totps(g *echo.Group) {
 	o.brief(g, "POST", "/me/totp", viewer, elevated(o.beginTOTP))
 	o.brief(g, "POST", "/me/totp/verify", viewer, elevated(o.verifyTOTP))
+	o.brief(g, "POST", "/me/recovery-codes", viewer, elevated(o.renewRecoveryCodes))
 	o.brief(g, "DELETE", "/me/totp", viewer, elevated(o.endTOTP))
 }
 
@@ -42,16 +43,39 @@ type TOTPCode struct {
 	Code auth.Secret `json:"code" tstype:"string"`
 }
 
+// RecoveryCodes are shown once, when they are made.
+type RecoveryCodes struct {
+	Codes []string `json:"codes"`
+}
+
+func recoveryCodes(codes []auth.Secret) RecoveryCodes {
+	body := RecoveryCodes{Codes: make([]string, len(codes))}
+	for i, code := range codes {
+		body.Codes[i] = code.Reveal()
+	}
+	return body
+}
+
 // verifyTOTP answers POST /me/totp/verify.
 func (o *Options) verifyTOTP(c echo.Context) error {
 	var in TOTPCode
 	if err := readJSON(c, &in); err != nil {
 		return err
 	}
-	if err := o.Administrators.VerifyTOTP(c.Request().Context(), callerOf(c), sessionOf(c), in.Code); err != nil {
+	codes, err := o.Administrators.VerifyTOTP(c.Request().Context(), callerOf(c), sessionOf(c), in.Code)
+	if err != nil {
 		return err
 	}
-	return c.NoContent(http.StatusNoContent)
+	return c.JSON(http.StatusOK, recoveryCodes(codes))
+}
+
+// renewRecoveryCodes answers POST /me/recovery-codes.
+func (o *Options) renewRecoveryCodes(c echo.Context) error {
+	codes, err := o.Administrators.RenewRecoveryCodes(c.Request().Context(), actorOf(c), administratorOf(c).ID)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, recoveryCodes(codes))
 }
 
 // endTOTP answers DELETE /me/totp.

@@ -52,7 +52,7 @@ func replaced(name string, current json.RawMessage, text *string) (json.RawMessa
 	if err := json.Unmarshal([]byte(*text), &wanted); err != nil || wanted == nil {
 		p := refuse(http.StatusUnprocessableEntity, "validation_failed", name+" must be a JSON object")
 		if err != nil {
-			p.details = err.Error()
+			p.Details = err.Error()
 		}
 		return nil, p
 	}

@@ -32,7 +32,7 @@ const keepBuffer = 2 * streamAfter
 type answer struct {
 	h         *Handler
 	c         echo.Context
-	planner   *planner
+	planner   *Planner
 	statement *compiled
 	request   *query.Request
 	format    format
@@ -55,7 +55,7 @@ type answer struct {
 	held *int64
 }
 
-func (a *answer) reset(h *Handler, c echo.Context, p *planner, statement *compiled, request *query.Request, f format) {
+func (a *answer) reset(h *Handler, c echo.Context, p *Planner, statement *compiled, request *query.Request, f format) {
 	params, list := a.params, a.list[:0]
 	*a = answer{h: h, c: c, planner: p, statement: statement, request: request, format: f, params: params, list: list}
 	a.total.rows, a.estimate.rows = -1, -1

@@ -64,7 +64,7 @@ func isBatch(r *http.Request, path string) bool {
 }
 
 // serveBatch answers a batch: all of its operations are done, or none is.
-func (h *Handler) serveBatch(c echo.Context, p *planner, principal *auth.Principal) error {
+func (h *Handler) serveBatch(c echo.Context, p *Planner, principal *auth.Principal) error {
 	r := c.Request()
 	prefer, err := preferences(r.Header["Prefer"], h.options.End)
 	if err != nil {

@@ -15,6 +15,7 @@ const (
 	lapToken       lap = iota // who is calling
 	lapParse                  // what is asked for
 	lapPlan                   // the statement
+	lapPool                   // the wait for a connection
 	lapTransaction            // the flight to PostgreSQL, rows written as they come
 	lapResponse               // the rest of the answer
 	laps
@@ -48,6 +49,14 @@ func (h *Handler) clock(c echo.Context) *clock {
 	return started
 }
 
+// boarding gives what a flight tells when it has its connection; nil where nothing is measured.
+func (c *clock) boarding() func() {
+	if c == nil {
+		return nil
+	}
+	return func() { c.lap(lapPool) }
+}
+
 // lap ends a part. What is done again, because the catalog was stale, adds up.
 func (c *clock) lap(which lap) {
 	if c == nil {
@@ -70,14 +79,14 @@ func (c *clock) tell(header http.Header, which lap) {
 // header is the value of Server-Timing, in milliseconds. A streamed answer begins before its transaction ends: what is
 // not known yet is left out.
 func (c *clock) header() string {
-	names := [laps]string{"jwt", "parse", "plan", "transaction", "response"}
+	names := [laps]string{"jwt", "parse", "plan", "pool", "transaction", "response"}
 	var dst []byte
 	for i, taken := range c.taken[:c.next] {
 		if i > 0 {
 			dst = append(dst, ", "...)
 		}
 		dst = append(append(dst, names[i]...), ";dur="...)
-		dst = strconv.AppendFloat(dst, float64(taken)/float64(time.Millisecond), 'f', 1, 64)
+		dst = strconv.AppendFloat(dst, float64(taken)/float64(time.Millisecond), 'f', 3, 64)
 	}
 	return string(dst)
 }

@@ -320,7 +320,8 @@
 //   - The text beside a status (RAISE by PTxyz, status_text) is not sent: HTTP/2 has none.
 //   - Statuses of RAISE and of response.status are 200 to 599.
 //   - Of the settings of roles those are set that any user may set; rights on parameters (grant set) do not count.
-//   - Server-Timing of a streamed answer leaves out what has not ended when it begins.
+//   - Server-Timing of a streamed answer leaves out what has not ended when it begins. It has a part "pool", the wait for
+//     a connection, and tells microseconds.
 //
 // The description differs in these points:
 //

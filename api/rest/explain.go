@@ -13,7 +13,7 @@ import (
 
 // explain answers with PostgreSQL's plan of a request's statement, as the request's role and under its settings.
 // Nothing of what is carried out to measure it stays.
-func (h *Handler) explain(c echo.Context, p *planner, path string, statement *compiled, request *query.Request, f *format, principal *auth.Principal) error {
+func (h *Handler) explain(c echo.Context, p *Planner, path string, statement *compiled, request *query.Request, f *format, principal *auth.Principal) error {
 	lines := planLines{most: h.options.AnswerMemory}
 	if statement.Nothing {
 		if f.plan.options.JSON {
@@ -29,16 +29,18 @@ func (h *Handler) explain(c echo.Context, p *planner, path string, statement *co
 	flight := h.flight(c.Request(), p, path, statement, request, principal)
 	flight.Steps = []store.Step{{Statement: explaining.Statement, Params: params, Sink: &lines}}
 	flight.Rollback = !flight.Session.ReadOnly
-	h.clock(c).lap(lapPlan)
+	times := h.clock(c)
+	times.lap(lapPlan)
+	flight.Boarded = times.boarding()
 	if err := h.db.Run(c.Request().Context(), &flight); err != nil {
 		return (&answer{statement: statement, request: request, format: *f}).refusal(err)
 	}
-	h.clock(c).lap(lapTransaction)
+	times.lap(lapTransaction)
 	return h.writePlan(c, request, f, lines.text)
 }
 
 // explaining finds or makes the statement that explains another.
-func (p *planner) explaining(statement *compiled, request *query.Request, f *format) *compiled {
+func (p *Planner) explaining(statement *compiled, request *query.Request, f *format) *compiled {
 	key := f.appendKey(make([]byte, 0, 512))
 	key = request.AppendShape(key)
 	if known := p.find(key); known != nil {

@@ -61,7 +61,7 @@ type Handler struct {
 	log         zerolog.Logger
 	searchPaths map[string]string // by exposed schema
 	preRequest  *sql.Statement    // nil for none
-	planner     atomic.Pointer[planner]
+	planner     atomic.Pointer[Planner]
 	zones       zones
 	queries     sync.Pool // *query.Query
 	answers     sync.Pool // *answer
@@ -185,7 +185,7 @@ func changesAll(request *query.Request) bool {
 }
 
 // run compiles, asks the database and answers.
-func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Request, formats []accepted, principal *auth.Principal) error {
+func (h *Handler) run(c echo.Context, p *Planner, path string, request *query.Request, formats []accepted, principal *auth.Principal) error {
 	statement, f, err := h.resolve(c.Request(), p, request, formats)
 	if err != nil {
 		return err
@@ -205,16 +205,18 @@ func (h *Handler) run(c echo.Context, p *planner, path string, request *query.Re
 	if flight.Steps, err = a.steps(p.catalog); err != nil {
 		return err
 	}
-	h.clock(c).lap(lapPlan)
+	times := h.clock(c)
+	times.lap(lapPlan)
+	flight.Boarded = times.boarding()
 	if err := h.db.Run(c.Request().Context(), &flight); err != nil {
 		return a.refusal(err)
 	}
-	h.clock(c).lap(lapTransaction)
+	times.lap(lapTransaction)
 	return a.finish()
 }
 
 // resolve gives a request's statement and the format that its answer is written in.
-func (h *Handler) resolve(r *http.Request, p *planner, request *query.Request, formats []accepted) (*compiled, format, error) {
+func (h *Handler) resolve(r *http.Request, p *Planner, request *query.Request, formats []accepted) (*compiled, format, error) {
 	statement, err := h.compile(p, request)
 	if err != nil {
 		return nil, format{}, err
@@ -238,7 +240,7 @@ func (h *Handler) resolve(r *http.Request, p *planner, request *query.Request, f
 }
 
 // flight is what all statements of a request are sent in.
-func (h *Handler) flight(r *http.Request, p *planner, path string, statement *compiled, request *query.Request, principal *auth.Principal) store.Flight {
+func (h *Handler) flight(r *http.Request, p *Planner, path string, statement *compiled, request *query.Request, principal *auth.Principal) store.Flight {
 	flight := store.Flight{
 		Session:  h.session(r, path, principal, request, p.catalog, statement.routine),
 		Rollback: h.options.End.rollsBack(&request.Prefer),

@@ -81,7 +81,7 @@ func writes(method string) bool {
 }
 
 // serveOnce answers a single request with an Idempotency-Key.
-func (h *Handler) serveOnce(c echo.Context, p *planner, path string, principal *auth.Principal) error {
+func (h *Handler) serveOnce(c echo.Context, p *Planner, path string, principal *auth.Principal) error {
 	r := c.Request()
 	var body []byte
 	if r.Body != nil {

@@ -141,7 +141,7 @@ type offers struct {
 }
 
 // choose gives the best format that a statement's result can be written in.
-func (h *Handler) choose(p *planner, list []accepted, statement *compiled, request *query.Request, header []string) (format, error) {
+func (h *Handler) choose(p *Planner, list []accepted, statement *compiled, request *query.Request, header []string) (format, error) {
 	if list == nil && !p.catalog.HasHandlers {
 		return format{}, nil
 	}

@@ -19,7 +19,7 @@ const mostPlans = 5
 // replanner gives the planner of the newest catalog for requests that have failed so many times, nil when the failure
 // stands. That may be the planner that they have failed with, when definitions were changed and changed back before
 // anybody looked: then they are run again, but once.
-func (h *Handler) replanner(ctx context.Context, failed *planner, failures int, err error, requests ...*query.Request) *planner {
+func (h *Handler) replanner(ctx context.Context, failed *Planner, failures int, err error, requests ...*query.Request) *Planner {
 	if !outdated(err, requests...) || h.catalogs.Reload(ctx) != nil {
 		return nil
 	}

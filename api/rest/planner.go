@@ -28,14 +28,19 @@ const (
 	columnBytes    = 256
 )
 
-// planner is a catalog with the statements compiled against it. A new catalog brings a new, empty planner.
-type planner struct {
+// Planner is a catalog with the statements compiled against it. A new catalog brings a new, empty planner.
+type Planner struct {
 	catalog  *catalog.Catalog
 	mu       sync.RWMutex
 	compiled map[string]*compiled // by the shape of their requests
 	bytes    int                  // of them, roughly
 
 	descriptions descriptions
+}
+
+// NewPlanner makes a planner that remembers nothing yet.
+func NewPlanner(c *catalog.Catalog) *Planner {
+	return &Planner{catalog: c, compiled: map[string]*compiled{}}
 }
 
 // compiled is a statement with the encoder that its result columns were last found to need.
@@ -81,7 +86,7 @@ type boundEncoder struct {
 }
 
 // current gives the planner of the current catalog.
-func (h *Handler) current() (*planner, error) {
+func (h *Handler) current() (*Planner, error) {
 	for {
 		c := h.catalogs.Current()
 		if c == nil {
@@ -92,7 +97,7 @@ func (h *Handler) current() (*planner, error) {
 		if p != nil && p.catalog == c {
 			return p, nil
 		}
-		next := &planner{catalog: c, compiled: map[string]*compiled{}}
+		next := NewPlanner(c)
 		if h.planner.CompareAndSwap(p, next) {
 			return next, nil
 		}
@@ -100,22 +105,38 @@ func (h *Handler) current() (*planner, error) {
 }
 
 // compile finds or makes the statement of a request's shape.
-func (h *Handler) compile(p *planner, request *query.Request) (*compiled, error) {
+func (h *Handler) compile(p *Planner, request *query.Request) (*compiled, error) {
+	statement, remembered, err := p.statement(request)
+	if remembered {
+		h.PlanHits.Add(1)
+	} else {
+		h.PlanMisses.Add(1)
+	}
+	return statement, err
+}
+
+// Statement finds or makes the statement of a request's shape, and tells whether it was there.
+func (p *Planner) Statement(request *query.Request) (statement *sql.Statement, remembered bool, err error) {
+	c, remembered, err := p.statement(request)
+	if err != nil {
+		return nil, false, err
+	}
+	return c.Statement, remembered, nil
+}
+
+func (p *Planner) statement(request *query.Request) (statement *compiled, remembered bool, err error) {
 	key := request.AppendShape(make([]byte, 0, 512))
 	if statement := p.find(key); statement != nil {
-		h.PlanHits.Add(1)
-		return statement, nil
+		return statement, true, nil
 	}
-	h.PlanMisses.Add(1)
-	statement, err := p.compile(request, nil)
-	if err != nil {
-		return nil, err
+	if statement, err = p.compile(request, nil); err != nil {
+		return nil, false, err
 	}
-	return p.remember(string(key), statement), nil
+	return p.remember(string(key), statement), false, nil
 }
 
 // compileThrough finds or makes the statement of a request's shape whose rows go through a function.
-func (h *Handler) compileThrough(p *planner, request *query.Request, f *format) (*compiled, error) {
+func (h *Handler) compileThrough(p *Planner, request *query.Request, f *format) (*compiled, error) {
 	if request.Action == query.Read && request.Prefer.Page != query.PageUnset {
 		return nil, failure(http.StatusBadRequest, query.CodeSyntax, "Prefer: page=keyset cannot be combined with a media type of the database's own")
 	}
@@ -149,7 +170,7 @@ func (f *format) appendKey(dst []byte) []byte {
 }
 
 // compile plans a request and writes its statement, whose rows go through a function when there is one.
-func (p *planner) compile(request *query.Request, through *sql.Media) (*compiled, error) {
+func (p *Planner) compile(request *query.Request, through *sql.Media) (*compiled, error) {
 	switch request.Action {
 	case query.Read:
 		planned, err := plan.NewRead(p.catalog, request)
@@ -191,14 +212,14 @@ func (p *planner) compile(request *query.Request, through *sql.Media) (*compiled
 }
 
 // find gives the statement of a key, nil when none is remembered.
-func (p *planner) find(key []byte) *compiled {
+func (p *Planner) find(key []byte) *compiled {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.compiled[string(key)]
 }
 
 // remember keeps a statement and gives the one to use: requests that compiled it at the same time share it.
-func (p *planner) remember(key string, statement *compiled) *compiled {
+func (p *Planner) remember(key string, statement *compiled) *compiled {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if other := p.compiled[key]; other != nil {
@@ -214,7 +235,7 @@ func (p *planner) remember(key string, statement *compiled) *compiled {
 }
 
 // forget drops an eighth of the statements and of their bytes.
-func (p *planner) forget() {
+func (p *Planner) forget() {
 	for key, statement := range p.compiled {
 		if len(p.compiled) <= maxCompiled*7/8 && p.bytes <= maxCompiledBytes*7/8 {
 			return
@@ -225,7 +246,7 @@ func (p *planner) forget() {
 }
 
 // bind gives the encoder for the columns that PostgreSQL describes, which may differ from what the catalog said.
-func (c *compiled) bind(p *planner, columns store.Columns, zones *zones) (*pgjson.Encoder, error) {
+func (c *compiled) bind(p *Planner, columns store.Columns, zones *zones) (*pgjson.Encoder, error) {
 	if bound := c.encoder.Load(); bound != nil && bound.columns.TimeZone == columns.TimeZone &&
 		bound.columns.IntervalStyle == columns.IntervalStyle && slices.Equal(bound.columns.Types, columns.Types) {
 		return bound.Encoder, nil

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"basalt/query"
 	"basalt/query/sql"
 )
 
@@ -20,7 +19,7 @@ func TestPlannerForgetsStatementsBeyondItsBounds(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			p := &planner{compiled: map[string]*compiled{}}
+			p := NewPlanner(nil)
 			text := strings.Repeat("x", test.text)
 			for i := range test.made {
 				key := strconv.Itoa(i)
@@ -45,54 +44,11 @@ func TestPlannerForgetsStatementsBeyondItsBounds(t *testing.T) {
 
 func TestPlannerSharesAStatementThatWasCompiledTwice(t *testing.T) {
 	t.Parallel()
-	p := &planner{compiled: map[string]*compiled{}}
+	p := NewPlanner(nil)
 	first := &compiled{Statement: &sql.Statement{SQL: "select 1"}}
 	p.remember("a", first)
 	before := p.bytes
 	if p.remember("a", &compiled{Statement: &sql.Statement{SQL: "select 1"}}) != first || p.bytes != before {
 		t.Error("the second one took the place of the first")
-	}
-}
-
-// fourFilters is parsed, found and bound as each request of its shape is.
-const fourFilters = "select=id,status,total,placed&status=eq.open&total=gt.10&id=in.(1,2,3)&paid=is.true&order=placed.desc"
-
-// cachedPlan gives what a request of a known shape costs before its statement is sent.
-func cachedPlan(tb testing.TB) func() {
-	h, p := &Handler{}, &planner{compiled: map[string]*compiled{}}
-	request := &query.Request{Action: query.Read, Schema: "public", Target: "orders", Query: &query.Query{}, Limit: 20}
-	if err := request.Query.Parse(fourFilters, query.ParseOptions{}); err != nil {
-		tb.Fatal(err)
-	}
-	statement := &sql.Statement{Params: []sql.Param{
-		{Source: sql.Value, Index: 0}, {Source: sql.Value, Index: 1}, {Source: sql.Value, Index: 2}, {Source: sql.Limit},
-	}}
-	p.remember(string(request.AppendShape(nil)), &compiled{Statement: statement})
-	room := make([][]byte, 0, len(statement.Params))
-	return func() {
-		if err := request.Query.Parse(fourFilters, query.ParseOptions{}); err != nil {
-			tb.Fatal(err)
-		}
-		found, err := h.compile(p, request)
-		if err != nil || found.Statement != statement {
-			tb.Fatalf("%v %v", found, err)
-		}
-		if _, err := found.Bind(room, request); err != nil {
-			tb.Fatal(err)
-		}
-	}
-}
-
-func TestACachedPlanAllocatesLittle(t *testing.T) {
-	if allocations := testing.AllocsPerRun(100, cachedPlan(t)); allocations > 20 {
-		t.Errorf("%v allocations, at most 20 are wanted", allocations)
-	}
-}
-
-func BenchmarkCachedPlan(b *testing.B) {
-	run := cachedPlan(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		run()
 	}
 }

@@ -57,7 +57,7 @@ func (h *Handler) rootTarget(method, path string) string {
 //
 // It is OpenAPI 3.1 where Accept asks for application/openapi+json;version=3.1 (or the same of
 // application/vnd.oai.openapi+json) or the address says ?openapi=3.1, Swagger 2.0 otherwise.
-func (h *Handler) answerRoot(c echo.Context, p *planner, principal *auth.Principal) error {
+func (h *Handler) answerRoot(c echo.Context, p *Planner, principal *auth.Principal) error {
 	r := c.Request()
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return failure(http.StatusMethodNotAllowed, "PGRST117", "Unsupported HTTP method: "+r.Method)

@@ -78,7 +78,7 @@ func TestTheMemoryForStatementsIsBounded(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := New(nil, nil, nil, zerolog.Nop(), Options{})
-			p := &planner{catalog: c, compiled: map[string]*compiled{}}
+			p := NewPlanner(c)
 			q := &query.Query{}
 			before := heap()
 			for i := range test.make {

@@ -19,7 +19,7 @@ type together struct {
 	handler    *Handler
 	context    echo.Context // of the request that they came with
 	principal  *auth.Principal
-	planner    *planner
+	planner    *Planner
 	operations []*operation
 	rollback   bool   // of a batch: nothing is kept
 	applied    string // of a batch: the preferences that were heeded

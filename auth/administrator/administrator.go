@@ -54,6 +54,8 @@ type Administrator struct {
 	Joined bool
 	// TOTP tells whether a code of the time is asked for beside the password.
 	TOTP bool
+	// RecoveryCodes is how many are left that stand in for the code of the time.
+	RecoveryCodes int
 	// Passkeys is how many there are.
 	Passkeys     int
 	CreatedAt    time.Time
@@ -66,13 +68,14 @@ const administratorColumns = `
     a.role,
     a.password_hash is not null,
     a.totp_verified_at is not null,
+    (select count(*) from basalt.administrator_recovery_codes c where c.administrator_id = a.id and c.used_at is null),
     (select count(*) from basalt.administrator_passkeys p where p.administrator_id = a.id),
     a.created_at,
     a.last_sign_in_at`
 
 // fields are where administratorColumns are read into.
 func (a *Administrator) fields() []any {
-	return []any{&a.ID, &a.Email, &a.Role, &a.Joined, &a.TOTP, &a.Passkeys, &a.CreatedAt, &a.LastSignInAt}
+	return []any{&a.ID, &a.Email, &a.Role, &a.Joined, &a.TOTP, &a.RecoveryCodes, &a.Passkeys, &a.CreatedAt, &a.LastSignInAt}
 }
 
 // DB is a connection or a pool of them, as the owner of schema basalt.
@@ -95,6 +98,8 @@ type Options struct {
 	Policy password.Policy
 	// Vault seals the secrets of second factors.
 	Vault *seal.Vault
+	// AuditRetention is how long entries of the audit log are kept; 0 keeps them for ever.
+	AuditRetention time.Duration
 	// LimitsOff lets everybody try as often as they like. For tests.
 	LimitsOff bool
 	// Log takes what happens.

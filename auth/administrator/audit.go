@@ -10,6 +10,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"basalt/auth"
 )
 
 // Actor is who changes something.
@@ -53,6 +55,17 @@ and ($3 = '' or action = $3 or action like $4)
 and ($5 = '' or target = $5)
 order by id desc
 limit $6`
+
+	// The ids follow the times: no entry behind the oldest ones need be looked at.
+	pruneAudit = `
+delete from basalt.administrator_audit
+where at < $1
+and id in (
+    select id
+    from basalt.administrator_audit
+    order by id
+    limit $2
+)`
 )
 
 // Execer is a connection, a pool or a transaction.
@@ -95,6 +108,16 @@ func kept(state any) (*string, error) {
 	}
 	written := withoutNUL(string(text))
 	return &written, nil
+}
+
+// PruneAudit removes entries that are older than the options say, some at a time: nobody has to wait for it.
+func (s *Service) PruneAudit(ctx context.Context) {
+	if s.options.AuditRetention <= 0 {
+		return
+	}
+	if err := auth.Prune(ctx, s.db.Exec, pruneAudit, time.Now().Add(-s.options.AuditRetention)); err != nil && ctx.Err() == nil {
+		s.options.Log.Warn().Err(err).Msg("old entries of the administrators' audit log could not be removed")
+	}
 }
 
 // Entry is a change as it is listed.

@@ -3,6 +3,7 @@ package administrator_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"basalt/auth/administrator"
 	"basalt/store/storetest"
@@ -35,5 +36,33 @@ func TestWhatIsHardToWriteIsWrittenInTheAuditLog(t *testing.T) {
 		if e := list[0]; string(e.Before) != test.before || string(e.After) != test.after || len(e.Target) > 1<<10 {
 			t.Errorf("%s: %s, %s, %d bytes of target", name, e.Before, e.After, len(e.Target))
 		}
+	}
+}
+
+func TestOldEntriesOfTheAuditLogGo(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		retention time.Duration
+		left      int
+	}{
+		"after an hour": {time.Hour, 2},
+		"never":         {0, 2502},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := storetest.New(t)
+			db.Exec(t, `
+insert into basalt.administrator_audit (at, email, action, target)
+select now() - interval '1 hour' - n * interval '1 second', 'ada@example.com', 'test', 'old'
+from generate_series(1, 2500) n`)
+			db.Exec(t, `
+insert into basalt.administrator_audit (at, email, action, target)
+values (now() - interval '59 minutes', 'ada@example.com', 'test', 'young'), (now(), 'ada@example.com', 'test', 'new')`)
+			service(db, administrator.Options{AuditRetention: test.retention}).PruneAudit(t.Context())
+			var left int
+			if err := db.Pool.QueryRow(t.Context(), `select count(*) from basalt.administrator_audit`).Scan(&left); err != nil || left != test.left {
+				t.Errorf("%d entries, %v", left, err)
+			}
+		})
 	}
 }

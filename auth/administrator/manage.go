@@ -405,6 +405,9 @@ func (s *Service) RemoveFactors(ctx context.Context, by Actor, id, keep uuid.UUI
 		if tag.RowsAffected() == 0 {
 			return notFound("administrator")
 		}
+		if _, err := tx.Exec(ctx, dropRecovery, id); err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, dropPasskeys, id); err != nil {
 			return err
 		}

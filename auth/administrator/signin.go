@@ -18,7 +18,7 @@ import (
 type Credentials struct {
 	Email    string
 	Password auth.Secret
-	// Code is of the time; it is asked for where the administrator has set that up.
+	// Code is of the time, or a recovery code; it is asked for where the administrator has set that up.
 	Code auth.Secret
 }
 
@@ -40,15 +40,16 @@ from basalt.administrators a
 where a.email = $1`
 
 	// admitSignIn checks once more what may have changed while the password was being hashed. No code of an accepted
-	// time-step, nor of one before it, passes again (RFC 6238 §5.2); without a code the step is 0.
+	// time-step, nor of one before it, passes again (RFC 6238 §5.2); without one the step is 0, and $5 tells whether a
+	// recovery code stands in for it.
 	admitSignIn = `
 update basalt.administrators
 set password_hash = coalesce($3, password_hash),
     totp_last_step = greatest(totp_last_step, $4)
 where id = $1
 and password_hash = $2
-and (totp_verified_at is null) = ($4 = 0)
-and (totp_verified_at is null or totp_last_step < $4)`
+and (totp_verified_at is null) = ($4 = 0 and not $5)
+and (totp_verified_at is null or $5 or totp_last_step < $4)`
 
 	// useStep accepts a code of a time-step.
 	useStep = `
@@ -93,7 +94,7 @@ func (s *Service) signIn(ctx context.Context, caller auth.Caller, in Credentials
 	case !ok || who.id == uuid.Nil || who.hash == "":
 		return nil, who.id, invalidCredentials()
 	}
-	step, err := s.secondFactor(ctx, caller, who, in.Code)
+	second, err := s.secondFactor(ctx, caller, who, in.Code)
 	if err != nil {
 		return nil, who.id, err
 	}
@@ -107,15 +108,19 @@ func (s *Service) signIn(ctx context.Context, caller auth.Caller, in Credentials
 	}
 	var token auth.Secret
 	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, admitSignIn, who.id, who.hash, renewed, step)
+		by := actor(caller, who.id, email)
+		tag, err := tx.Exec(ctx, admitSignIn, who.id, who.hash, renewed, second.step, second.recovery != "")
 		if err != nil {
 			return err
 		}
 		if tag.RowsAffected() == 0 {
-			if step > 0 {
+			if second != (accepted{}) {
 				return codeInvalid()
 			}
 			return invalidCredentials()
+		}
+		if err := (accepted{recovery: second.recovery}).use(ctx, tx, by); err != nil {
+			return err
 		}
 		if token, err = open(ctx, tx, caller, who.id, before); err != nil {
 			return err
@@ -125,7 +130,7 @@ func (s *Service) signIn(ctx context.Context, caller auth.Caller, in Credentials
 		if err := tx.SendBatch(ctx, forget).Close(); err != nil {
 			return err
 		}
-		return Record(ctx, tx, actor(caller, who.id, email), Change{Action: "session.create", Target: who.id.String()})
+		return Record(ctx, tx, by, Change{Action: "session.create", Target: who.id.String()})
 	})
 	if err != nil {
 		return nil, who.id, err
@@ -161,18 +166,27 @@ func (s *Service) lookUp(ctx context.Context, caller auth.Caller, email string) 
 	return who, nil
 }
 
-// secondFactor gives the time-step of a right code, 0 for who needs none.
-func (s *Service) secondFactor(ctx context.Context, caller auth.Caller, who *known, code auth.Secret) (int64, error) {
+// secondFactor gives what a right code is noted as, the zero value for who needs none.
+func (s *Service) secondFactor(ctx context.Context, caller auth.Caller, who *known, code auth.Secret) (accepted, error) {
 	switch {
 	case who.sealedTOTP == "":
-		return 0, nil
+		return accepted{}, nil
 	case code == "":
-		return 0, refuse(CodeSecondFactorNeeded, "The code that your authenticator app shows is needed")
+		return accepted{}, refuse(CodeSecondFactorNeeded, "The code that your authenticator app shows is needed")
 	}
 	if err := s.admit(ctx, codeHits(caller, who.id)...); err != nil {
-		return 0, err
+		return accepted{}, err
 	}
-	return s.matchCode(ctx, who.id, who.sealedTOTP, code)
+	return s.matchSecond(ctx, who.id, who.sealedTOTP, code)
+}
+
+// matchSecond gives what the code of an app or a recovery code is noted as.
+func (s *Service) matchSecond(ctx context.Context, id uuid.UUID, sealed string, code auth.Secret) (accepted, error) {
+	if hash, is := recoveryOf(id, code); is {
+		return accepted{recovery: hash}, nil
+	}
+	step, err := s.matchCode(ctx, id, sealed, code)
+	return accepted{step: step}, err
 }
 
 // matchCode gives the time-step that a code belongs to.
@@ -223,23 +237,20 @@ func (s *Service) elevate(ctx context.Context, caller auth.Caller, session *Sess
 	if err := s.admit(ctx, proofHits(session.ID)...); err != nil {
 		return nil, err
 	}
-	step, err := s.prove(ctx, id, proof)
+	proved, err := s.prove(ctx, id, proof)
 	if err != nil {
 		return nil, err
 	}
 	next := auth.DrawSecret(tokenBytes)
 	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
-		if step > 0 {
-			if tag, err := tx.Exec(ctx, useStep, id, step); err != nil {
-				return err
-			} else if tag.RowsAffected() == 0 {
-				return codeInvalid()
-			}
+		by := actor(caller, id, session.Administrator.Email)
+		if err := proved.use(ctx, tx, by); err != nil {
+			return err
 		}
 		if err := rotate(ctx, tx, session.ID, token, next, Elevation); err != nil {
 			return err
 		}
-		return Record(ctx, tx, actor(caller, id, session.Administrator.Email), Change{Action: "session.elevate", Target: session.ID.String()})
+		return Record(ctx, tx, by, Change{Action: "session.elevate", Target: session.ID.String()})
 	})
 	if err != nil {
 		return nil, err
@@ -247,26 +258,26 @@ func (s *Service) elevate(ctx context.Context, caller auth.Caller, session *Sess
 	return s.opened(ctx, next)
 }
 
-// prove checks a password, or a code of the time, whose step it gives then.
-func (s *Service) prove(ctx context.Context, id uuid.UUID, proof Proof) (step int64, err error) {
+// prove checks a password, or a code and gives then what it is noted as.
+func (s *Service) prove(ctx context.Context, id uuid.UUID, proof Proof) (accepted, error) {
 	var hash, sealed string
-	err = s.db.QueryRow(ctx, toProve, id).Scan(&hash, &sealed)
+	err := s.db.QueryRow(ctx, toProve, id).Scan(&hash, &sealed)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return 0, signedOut()
+		return accepted{}, signedOut()
 	case err != nil:
-		return 0, err
+		return accepted{}, err
 	case proof.Password != "":
 		if ok, err := s.matches(ctx, hash, proof.Password); err != nil {
-			return 0, err
+			return accepted{}, err
 		} else if !ok || hash == "" {
-			return 0, refuse(CodeInvalidCredentials, "The password is wrong")
+			return accepted{}, refuse(CodeInvalidCredentials, "The password is wrong")
 		}
-		return 0, nil
+		return accepted{}, nil
 	case sealed == "":
-		return 0, refuse(CodeInvalidCredentials, "Your password is needed")
+		return accepted{}, refuse(CodeInvalidCredentials, "Your password is needed")
 	}
-	return s.matchCode(ctx, id, sealed, proof.Code)
+	return s.matchSecond(ctx, id, sealed, proof.Code)
 }
 
 // rotate gives a session another token.

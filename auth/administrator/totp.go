@@ -59,32 +59,33 @@ func (s *Service) BeginTOTP(ctx context.Context, who *Administrator) (factor.TOT
 	return drawn, nil
 }
 
-// VerifyTOTP lets the secret count that was drawn, when a code proves that an app has it. Other sessions of the
-// administrator end: they were opened without it.
-func (s *Service) VerifyTOTP(ctx context.Context, caller auth.Caller, session *Session, code auth.Secret) error {
-	err := s.verifyTOTP(ctx, caller, session, code)
+// VerifyTOTP lets the secret count that was drawn, when a code proves that an app has it, and gives the recovery codes that
+// stand in for the app. Other sessions of the administrator end: they were opened without it.
+func (s *Service) VerifyTOTP(ctx context.Context, caller auth.Caller, session *Session, code auth.Secret) ([]auth.Secret, error) {
+	codes, err := s.verifyTOTP(ctx, caller, session, code)
 	s.event(caller, "totp_enable", session.Administrator.ID, err)
-	return err
+	return codes, err
 }
 
-func (s *Service) verifyTOTP(ctx context.Context, caller auth.Caller, session *Session, code auth.Secret) error {
+func (s *Service) verifyTOTP(ctx context.Context, caller auth.Caller, session *Session, code auth.Secret) ([]auth.Secret, error) {
 	who := session.Administrator
 	if err := s.admit(ctx, proofHits(session.ID)...); err != nil {
-		return err
+		return nil, err
 	}
 	var sealed string
 	err := s.db.QueryRow(ctx, unprovedTOTP, who.ID).Scan(&sealed)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return &Error{Code: CodeTOTPMissing, Message: "No authenticator app is being set up", Hint: "Begin by POST /admin/api/me/totp."}
+		return nil, &Error{Code: CodeTOTPMissing, Message: "No authenticator app is being set up", Hint: "Begin by POST /admin/api/me/totp."}
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	step, err := s.matchCode(ctx, who.ID, sealed, code)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
+	var codes []auth.Secret
+	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, proveTOTP, who.ID, sealed, step)
 		if err != nil {
 			return err
@@ -95,11 +96,15 @@ func (s *Service) verifyTOTP(ctx context.Context, caller auth.Caller, session *S
 		if _, err := tx.Exec(ctx, endSessions, who.ID, session.ID); err != nil {
 			return err
 		}
+		if codes, err = drawRecovery(ctx, tx, who.ID); err != nil {
+			return err
+		}
 		return Record(ctx, tx, actor(caller, who.ID, who.Email), Change{Action: "totp.enable", Target: who.ID.String()})
 	})
+	return codes, err
 }
 
-// EndTOTP asks for no more codes of an administrator's own.
+// EndTOTP asks for no more codes of an administrator's own. The recovery codes go with the app.
 func (s *Service) EndTOTP(ctx context.Context, by Actor, id uuid.UUID) error {
 	return pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, endTOTP, id)
@@ -108,6 +113,9 @@ func (s *Service) EndTOTP(ctx context.Context, by Actor, id uuid.UUID) error {
 		}
 		if tag.RowsAffected() == 0 {
 			return refuse(CodeTOTPMissing, "No authenticator app is set up")
+		}
+		if _, err := tx.Exec(ctx, dropRecovery, id); err != nil {
+			return err
 		}
 		return Record(ctx, tx, by, Change{Action: "totp.disable", Target: id.String()})
 	})

@@ -14,6 +14,8 @@ const (
 	RecoveryCodes = 10
 	// recoveryBytes are 80 random bits: 16 characters, too many to be guessed, also from their hash.
 	recoveryBytes = 10
+	// RecoveryLength is how many characters a code has, once it is normalized.
+	RecoveryLength = recoveryBytes * 8 / 5
 
 	recoveryPrefix = "sha256:"
 )

@@ -72,13 +72,3 @@ func TestASecretHas160BitsAndAURIThatAppsRead(t *testing.T) {
 		t.Error("two secrets are the same")
 	}
 }
-
-func BenchmarkMatchTOTP(b *testing.B) {
-	at := time.Unix(59, 0)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, ok, err := MatchTOTP(rfcSecret, "287082", at); !ok || err != nil {
-			b.Fatal(err)
-		}
-	}
-}

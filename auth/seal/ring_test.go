@@ -133,14 +133,3 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkSealOpen(b *testing.B) {
-	ring := Ring{key()}
-	plain := strings.Repeat("A", 32)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := ring.Open(ring.Seal(plain, place), place); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 )
@@ -278,50 +277,6 @@ func TestOnlyTokensThatNameAnUnknownKeyOfOurAlgorithmsAskForNewerKeys(t *testing
 			t.Errorf("%s: %v", raw, refusal)
 		}
 	}
-}
-
-// BenchmarkIssue and BenchmarkVerify are what a sign-in and the first sight of a token cost, per algorithm.
-func BenchmarkIssue(b *testing.B) {
-	for _, signer := range signers(b) {
-		b.Run(signer.Algorithm(), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := signer.Sign(json.RawMessage(goodClaims())); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkVerify(b *testing.B) {
-	ring := Ring{SharedKey(testSecret)}
-	all := []*Signer{SharedSigner(testSecret, SharedKeyID(testSecret))}
-	for _, p := range pairs(b) {
-		ring, all = append(ring, p.Key()), append(all, p.Signer())
-	}
-	for _, signer := range all {
-		raw, err := signer.Sign(json.RawMessage(goodClaims()))
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(signer.Algorithm(), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, refusal := Parse(raw, ring, Rules{}, testNow.Add(time.Second)); refusal != nil {
-					b.Fatal(refusal)
-				}
-			}
-		})
-	}
-}
-
-func signers(b *testing.B) []*Signer {
-	all := []*Signer{SharedSigner(testSecret, SharedKeyID(testSecret))}
-	for _, p := range pairs(b) {
-		all = append(all, p.Signer())
-	}
-	return all
 }
 
 func TestNoKeyIsNamedLikeAnOption(t *testing.T) {

@@ -7,31 +7,6 @@ import (
 	"time"
 )
 
-const benchRows = 1000
-
-// benchTable has the ten columns of a typical table.
-func benchTable() (*Layout, []uint32, [][][]byte) {
-	layout := scalars("id", "owner_id", "title", "body", "amount", "position", "active", "attributes", "created_at", "project_id")
-	oids := []uint32{20, 2950, 25, 25, 1700, 23, 16, 3802, 1184, 2950}
-	r := rand.New(rand.NewPCG(1, 1))
-	rows := make([][][]byte, benchRows)
-	for i := range rows {
-		rows[i] = [][]byte{
-			be64(int64(i + 1)),
-			anyBytes(r, 16),
-			[]byte("Title of item " + strconv.Itoa(i)),
-			[]byte("A somewhat longer text with a \"quote\" in it, as descriptions tend to have them, of about 110 characters."),
-			concat(be16(2), be16(0), be16(0), be16(2), be16(int16(r.IntN(9999)+1)), be16(int16(r.IntN(100)*100))),
-			be32(r.Int32N(100_000)),
-			{byte(i & 1)},
-			[]byte("\x01" + `{"color": "blue", "sizes": [1, 2, 3], "stock": {"here": true, "there": null}}`),
-			be64(r.Int64N(800_000_000) * microsPerSec / 10 * 10),
-			anyBytes(r, 16),
-		}
-	}
-	return layout, oids, rows
-}
-
 // benchEmbed has ten children with five columns in each parent.
 func benchEmbed() (*Layout, []uint32, [][][]byte) {
 	layout := &Layout{Columns: []Column{
@@ -41,7 +16,7 @@ func benchEmbed() (*Layout, []uint32, [][][]byte) {
 			NewColumn("active", Scalar), NewColumn("created_at", Scalar)),
 	}}
 	r := rand.New(rand.NewPCG(1, 1))
-	rows := make([][][]byte, benchRows/10)
+	rows := make([][][]byte, 100)
 	for i := range rows {
 		children := make([][]byte, 10)
 		for j := range children {
@@ -54,20 +29,14 @@ func benchEmbed() (*Layout, []uint32, [][][]byte) {
 	return layout, []uint32{20, 25, oidRecordArray}, rows
 }
 
-func benchRowsOf(b *testing.B, zone string, table func() (*Layout, []uint32, [][][]byte)) {
-	layout, oids, rows := table()
-	location, err := LoadZone(zone)
-	if err != nil {
-		b.Fatal(err)
-	}
-	e, err := NewEncoder(layout, oids, typeMap{}, location, "postgres")
-	if err != nil {
-		b.Fatal(err)
-	}
+func BenchmarkAppendEmbeds100x10(b *testing.B) {
+	layout, oids, rows := benchEmbed()
+	e := mustEncoder(b, layout, oids, typeMap{})
 	dst := make([]byte, 0, 1<<20)
 	b.ReportAllocs()
 	for b.Loop() {
 		dst = dst[:0]
+		var err error
 		for _, row := range rows {
 			if dst, err = e.AppendRow(dst, row); err != nil {
 				b.Fatal(err)
@@ -76,10 +45,6 @@ func benchRowsOf(b *testing.B, zone string, table func() (*Layout, []uint32, [][
 	}
 	b.SetBytes(int64(len(dst)))
 }
-
-func BenchmarkAppendRow1000(b *testing.B)        { benchRowsOf(b, "UTC", benchTable) }
-func BenchmarkAppendRow1000NewYork(b *testing.B) { benchRowsOf(b, "America/New_York", benchTable) }
-func BenchmarkAppendEmbeds100x10(b *testing.B)   { benchRowsOf(b, "UTC", benchEmbed) }
 
 func BenchmarkAppendValue(b *testing.B) {
 	for _, typ := range scalarTypes(newestMajor) {
@@ -103,7 +68,7 @@ func BenchmarkAppendValue(b *testing.B) {
 }
 
 func BenchmarkNewEncoder(b *testing.B) {
-	layout, oids, _ := benchTable()
+	layout, oids, _ := benchEmbed()
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := NewEncoder(layout, oids, typeMap{}, time.UTC, "postgres"); err != nil {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { expectNoAxeViolations, start } from './world.mjs'
+import { expectNoAxeViolations, owner, start } from './world.mjs'
 
 let world
 before(async () => { world = await start() })
@@ -90,7 +90,49 @@ test('an authenticator app is set up, asked for and turned off', { timeout: 120_
   await dialog.getByLabel('Code that the app shows').fill(totp(secret, first))
   await page.keyboard.press('Enter')
   await dialog.waitFor({ state: 'detached' })
+  const made = page.getByRole('dialog', { name: 'Your recovery codes' })
+  const codes = (await made.getByRole('region', { name: 'Recovery codes' }).innerText()).trim().split('\n')
+  assert.equal(codes.length, 10)
+  assert.match(codes[0], /^[a-z2-7]{4}(-[a-z2-7]{4}){3}$/)
+  await expectNoAxeViolations(page)
+  await page.keyboard.press('Escape') // they are not shown again: this is no way out
+  await made.getByRole('button', { name: 'I have kept them' }).click()
+  await made.waitFor({ state: 'detached' })
+  await page.getByText('10 left', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Turn off' }).waitFor()
+
+  // Without the app one of them signs in, once.
+  const elsewhere = await world.window({ signedIn: false })
+  const door = await elsewhere.newPage()
+  await door.goto(new URL('/admin/', world.url).href)
+  for (const [code, works] of [[codes[0], true], [codes[0], false], [codes[1].toUpperCase(), true]]) {
+    await door.getByRole('textbox', { name: 'E-mail' }).fill(owner.email)
+    await door.getByRole('textbox', { name: 'Password' }).fill(owner.password)
+    await door.keyboard.press('Enter')
+    await door.getByRole('button', { name: 'Use a recovery code' }).click()
+    await door.getByLabel('Recovery code').fill(code)
+    await door.keyboard.press('Enter')
+    if (works) {
+      await door.getByRole('heading', { name: 'Home' }).waitFor()
+      await elsewhere.clearCookies()
+    } else {
+      await door.getByText('The recovery code is wrong, or was used already').waitFor()
+      await expectNoAxeViolations(door)
+    }
+    await door.goto(new URL('/admin/', world.url).href)
+  }
+  await elsewhere.close()
+  await page.reload()
+  await page.getByText('8 left', { exact: true }).waitFor()
+  await elevationEnds()
+  await page.getByRole('button', { name: 'Make new codes' }).click()
+  await page.getByRole('dialog', { name: 'Make new recovery codes?' }).getByRole('button', { name: 'Make new codes' }).click()
+  const confirm = page.getByRole('dialog', { name: 'Confirm that it is you' })
+  await confirm.getByRole('button', { name: 'Use a recovery code' }).click()
+  await confirm.getByLabel('Recovery code').fill(codes[2])
+  await page.keyboard.press('Enter')
+  await made.getByRole('button', { name: 'I have kept them' }).click()
+  await page.getByText('10 left', { exact: true }).waitFor()
 
   await elevationEnds()
   await page.getByRole('button', { name: 'Turn off' }).click()
@@ -99,7 +141,7 @@ test('an authenticator app is set up, asked for and turned off', { timeout: 120_
   await again.getByLabel('Code of your authenticator app').fill(totp(secret, first))
   await page.keyboard.press('Enter')
   await again.locator('[aria-invalid=true]').waitFor() // a code counts once
-  await again.getByLabel('Code of your authenticator app').fill(totp(secret, first + 30_000)) // the next one: clocks may differ by a step
+  await again.getByLabel('Code of your authenticator app').fill(totp(secret, Math.max(Date.now(), first + 30_000))) // the next one: clocks may differ by a step
   await page.keyboard.press('Enter')
   await again.waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Set up an app' }).waitFor()

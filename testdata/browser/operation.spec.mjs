@@ -33,6 +33,46 @@ test('the first screen says what to do, then what happens', { timeout: 120_000 }
   await world.close(page)
 })
 
+test('the slow statements are asked for once a minute, and not while nobody looks', { timeout: 60_000 }, async () => {
+  const page = await world.open('/explore')
+  await page.clock.install()
+  const asked = { statements: 0, overview: 0 }
+  page.on('response', (answer) => {
+    const { pathname } = new URL(answer.url())
+    if (pathname.endsWith('/performance/statements')) asked.statements++
+    if (pathname.endsWith('/overview')) asked.overview++
+  })
+  const until = async (what, holds) => {
+    for (const end = Date.now() + 30_000; !holds(); await new Promise((go) => { setTimeout(go, 20) })) assert.ok(Date.now() < end, `${what}: ${JSON.stringify(asked)}`)
+  }
+  // An answer must have come before the clock goes on: else the next question waits for it.
+  const pass = async (seconds) => {
+    for (let gone = 0; gone < seconds; gone += 10) {
+      const before = asked.overview
+      await page.clock.runFor(10_000)
+      await until('the overview is asked for', () => asked.overview > before)
+    }
+  }
+  await page.getByRole('link', { name: 'Home' }).first().click()
+  await page.clock.runFor(1000)
+  await until('both are asked for', () => asked.statements === 1 && asked.overview === 1)
+  await pass(50)
+  assert.equal(asked.statements, 1)
+  await pass(20)
+  await until('a minute is over', () => asked.statements === 2)
+  const look = (state) => page.evaluate((state) => {
+    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => state })
+    document.dispatchEvent(new Event('visibilitychange'))
+  }, state)
+  await look('hidden')
+  await page.clock.runFor(300_000)
+  assert.equal(asked.statements, 2)
+  await look('visible')
+  await page.clock.runFor(100)
+  await until('somebody looks again', () => asked.statements === 3)
+  await world.close(page)
+})
+
 test('an app is connected by what is copied here; the service key is asked for once more', { timeout: 90_000 }, async () => {
   const context = await world.window({ permissions: ['clipboard-read', 'clipboard-write'] })
   const page = await world.open('/', { context })

@@ -268,6 +268,36 @@ test('seen as a role, policies are at work', async (t) => {
   await page.getByRole('button', { name: 'Discard' }).click()
 })
 
+test('a user is chosen by address or id to see data as', async (t) => {
+  const page = await open(t, '/tables/public/notes')
+  const { id } = await only(`insert into auth.users (id, aud, role, email) values (gen_random_uuid(), 'authenticated', 'authenticated', 'grace@app.example') returning id`)
+  const chip = page.getByRole('button', { name: /^Data are seen as/ })
+  await chip.click()
+  await page.getByRole('radio', { name: 'authenticated' }).check()
+  const user = page.getByRole('combobox', { name: 'User' })
+  await user.fill('gra')
+  await page.getByRole('option', { name: /grace@app\.example/ }).waitFor()
+  await expectNoAxeViolations(page)
+  await page.keyboard.press('Enter')
+  assert.equal(await user.inputValue(), 'grace@app.example')
+  const asks = page.waitForRequest((request) => request.headers()['x-view-as-user'] === id)
+  await page.getByRole('button', { name: 'See as this' }).click()
+  await page.getByRole('button', { name: /Data are seen as authenticated · grace@app\.example/ }).waitFor()
+  await asks
+  // An id is taken as it is written, and what is none is not.
+  await chip.click()
+  await user.fill('00000000-0000-4000-8000-00000000000a')
+  await page.keyboard.press('Tab')
+  await page.getByRole('button', { name: 'See as this' }).click()
+  await page.getByRole('button', { name: /Data are seen as authenticated · 00000000/ }).waitFor()
+  await chip.click()
+  await user.fill('nobody')
+  await page.getByRole('option', { name: 'Nothing found' }).waitFor()
+  await page.keyboard.press('Tab')
+  assert.equal(await user.inputValue(), '00000000-0000-4000-8000-00000000000a')
+  await page.keyboard.press('Escape')
+})
+
 test('tables without a key and views are read only, and say why', async (t) => {
   const page = await open(t, '/tables/public/no_key')
   await page.getByText(/has no primary key/).first().waitFor()

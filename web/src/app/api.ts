@@ -84,7 +84,7 @@ export function address(path: string, query: Query = {}): string {
 /** Sends a request and gives the answer as it is; throws ApiError when it is none of 2xx. */
 export async function send(method: string, path: string, body?: unknown, options: BodyOptions = {}): Promise<Response> {
   const headers = new Headers(options.headers)
-  if (method !== 'GET' && method !== 'HEAD') headers.set('X-Basalt-Dashboard', '1')
+  headers.set('X-Basalt-Dashboard', '1')
   let payload: BodyInit | undefined
   if (options.type !== undefined) {
     headers.set('Content-Type', options.type)

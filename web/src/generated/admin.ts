@@ -568,6 +568,7 @@ export interface Me {
   email: string
   role: string
   totp: boolean
+  recovery_codes: number
   passkeys: number
 }
 
@@ -612,8 +613,6 @@ export interface OverviewBody {
   pool: PoolBody
   database: DatabaseBody | null
   database_error: string
-  slowest: StatementBody[]
-  statements: string
   errors: RequestEntry[]
   steps: StepBody[]
 }
@@ -836,6 +835,10 @@ export interface RESTStatementBody {
   sql: string
   parameters: (string | null)[]
   count: string
+}
+
+export interface RecoveryCodes {
+  codes: string[]
 }
 
 export interface RefusedRow {

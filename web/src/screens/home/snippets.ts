@@ -21,7 +21,7 @@ const { data, error } = await db.from("todos").select()`,
 
 await Supabase.initialize(
   url: ${quoted(url)},
-  anonKey: ${quoted(key)},
+  publishableKey: ${quoted(key)},
 );
 
 final rows = await Supabase.instance.client.from("todos").select();`,
@@ -38,7 +38,10 @@ let db = SupabaseClient(
 let rows: [Todo] = try await db.from("todos").select().execute().value`,
   },
   {
-    value: 'kotlin', label: 'Kotlin', language: 'js', install: 'implementation("io.github.jan-tennert.supabase:postgrest-kt:3.0.0")',
+    value: 'kotlin', label: 'Kotlin', language: 'js', install: `implementation(platform("io.github.jan-tennert.supabase:bom:3.9.0"))
+implementation("io.github.jan-tennert.supabase:auth-kt")
+implementation("io.github.jan-tennert.supabase:postgrest-kt")
+// and an engine of Ktor 3, such as io.ktor:ktor-client-okhttp`,
     code: (url, key) => `val db = createSupabaseClient(
   supabaseUrl = ${quoted(url)},
   supabaseKey = ${quoted(key)},

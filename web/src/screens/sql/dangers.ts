@@ -1,5 +1,5 @@
 // What a person should know before statements are run: what they destroy, and what they stop for everybody else.
-import type { Statement, Word } from './statements.ts'
+import type { Statement, Word } from '../../sql/statements.ts'
 
 export interface Danger {
   /** What the statement does, such as "delete from public.orders". */

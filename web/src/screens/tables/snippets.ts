@@ -5,6 +5,8 @@ import { restCondition, restName, sdkCall, type Filter } from './filters.ts'
 export interface Shown {
   /** Where the API is. */
   api: string
+  /** The anonymous key, undefined while it is not known. */
+  key: string | undefined
   schema: string
   table: string
   filters: readonly Filter[]
@@ -27,14 +29,19 @@ function shell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-export function curl(of: Shown): string {
-  const profile = of.schema === 'public' ? '' : ` \\\n  -H ${shell(`Accept-Profile: ${of.schema}`)}`
-  return `curl ${shell(appRequest(of))} \\\n  -H "apikey: $ANON_KEY" \\\n  -H "Authorization: Bearer $TOKEN"${profile}`
+/** The headers with the key, or with a variable of the shell in its place. */
+function identified(key: string | undefined): string {
+  return key === undefined ? `-H "apikey: $ANON_KEY" \\\n  -H "Authorization: Bearer $ANON_KEY"` : `-H ${shell(`apikey: ${key}`)} \\\n  -H ${shell(`Authorization: Bearer ${key}`)}`
 }
 
-export function supabaseJS({ api, schema, table, filters, sort }: Shown): string {
+export function curl(of: Shown): string {
+  const profile = of.schema === 'public' ? '' : ` \\\n  -H ${shell(`Accept-Profile: ${of.schema}`)}`
+  return `curl ${shell(appRequest(of))} \\\n  ${identified(of.key)}${profile}`
+}
+
+export function supabaseJS({ api, key, schema, table, filters, sort }: Shown): string {
   const lines = [
-    `const supabase = createClient(${JSON.stringify(api.replace(/\/$/, ''))}, ANON_KEY)`,
+    `const supabase = createClient(${JSON.stringify(api.replace(/\/$/, ''))}, ${key === undefined ? 'ANON_KEY' : JSON.stringify(key)})`,
     `const { data, error } = await supabase`,
     ...(schema === 'public' ? [] : [`  .schema(${JSON.stringify(schema)})`]),
     `  .from(${JSON.stringify(table)})`,
@@ -46,7 +53,7 @@ export function supabaseJS({ api, schema, table, filters, sort }: Shown): string
 }
 
 /** How an app adds a row. */
-export function insertSnippet(api: string, table: string, columns: readonly string[]): string {
+export function insertSnippet(api: string, key: string | undefined, table: string, columns: readonly string[]): string {
   const body = JSON.stringify(Object.fromEntries(columns.map((name) => [name, '…'])))
-  return `curl -X POST ${shell(`${api.replace(/\/$/, '')}/rest/v1/${encodeURIComponent(table)}`)} \\\n  -H "apikey: $ANON_KEY" \\\n  -H "Authorization: Bearer $TOKEN" \\\n  -H 'Content-Type: application/json' \\\n  -d ${shell(body)}`
+  return `curl -X POST ${shell(`${api.replace(/\/$/, '')}/rest/v1/${encodeURIComponent(table)}`)} \\\n  ${identified(key)} \\\n  -H 'Content-Type: application/json' \\\n  -d ${shell(body)}`
 }

@@ -11,7 +11,7 @@ const value = (json: string, indent: string) => laidOut(json, indent).replace(/\
 const plain = (given: string) => literal(given).startsWith("'") ? text(given) : given
 
 export function client(server: Server): string {
-  return `import 'package:supabase_flutter/supabase_flutter.dart';\n\nawait Supabase.initialize(url: ${text(server.url)}, anonKey: ${text(server.key)});\nfinal supabase = Supabase.instance.client;\n`
+  return `import 'package:supabase_flutter/supabase_flutter.dart';\n\nawait Supabase.initialize(url: ${text(server.url)}, publishableKey: ${text(server.key)});\nfinal supabase = Supabase.instance.client;\n`
 }
 
 export function dart(request: Request, server: Server): string {
@@ -40,6 +40,7 @@ export function dart(request: Request, server: Server): string {
       else lines.push(`.filter(${column}, ${text(is.op)}, ${text(is.value)})`)
     }
   }
+  if (request.verb === 'rpc' && chosen !== '*') lines.push(`.select(${text(chosen)})`)
   if (request.verb === 'select' || request.verb === 'rpc') {
     for (const placed of placedOrders(request)) {
       for (const one of placed.is) {

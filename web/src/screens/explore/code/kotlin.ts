@@ -1,5 +1,5 @@
 // Kotlin with supabase-kt.
-import { at, elements, json, key, operand, orderText, placedFilters, placedLimits, placedOrders, select } from './url.ts'
+import { at, element, elements, json, key, operand, orderText, placedFilters, placedLimits, placedOrders, select } from './url.ts'
 import { argumentsText, quoted, type Request, type Server } from './place.ts'
 import { literal } from './javascript.ts'
 
@@ -24,11 +24,11 @@ export function kotlin(request: Request, server: Server): string {
       const { is } = placed
       const column = text(key(placed))
       if (is.not) return `filterNot(${column}, FilterOperator.${operators[is.op] ?? is.op.toUpperCase()}, ${text(operand(is))})`
-      if (is.op === 'in') return `isIn(${column}, listOf(${elements(is.value).map(plain).join(', ')}))`
+      if (is.op === 'in' && elements(is.value).every((one) => element(one) === one)) return `isIn(${column}, listOf(${elements(is.value).map(plain).join(', ')}))`
       if (is.op === 'is' && is.value !== 'unknown') return `exact(${column}, ${is.value})`
       if (['eq', 'neq', 'gt', 'gte', 'lt', 'lte'].includes(is.op)) return `${is.op}(${column}, ${plain(is.value)})`
       if (is.op === 'like' || is.op === 'ilike') return `${is.op}(${column}, ${text(is.value)})`
-      return `filter(${column}, FilterOperator.${operators[is.op] ?? is.op.toUpperCase()}, ${text(is.value)})`
+      return `filter(${column}, FilterOperator.${operators[is.op] ?? is.op.toUpperCase()}, ${text(operand(is))})`
     })
     if (conditions.length > 0) inside.push('filter {', ...conditions.map((line) => `    ${line}`), '}')
   }
@@ -41,7 +41,11 @@ export function kotlin(request: Request, server: Server): string {
     else if (request.limit !== undefined) inside.push(`limit(${request.limit})`)
   }
   if (request.count) inside.push(`count(Count.${request.count.toUpperCase()})`)
-  if (request.verb !== 'select' && request.verb !== 'rpc' && request.returning) inside.push(chosen === '*' ? 'select()' : `select(Columns.raw(${text(chosen)}))`)
+  if (request.verb === 'rpc') {
+    if (request.get) inside.unshift('method = RpcMethod.GET')
+    if (schema) inside.unshift(`schema = ${text(request.schema)}`)
+    if (chosen !== '*') inside.push(`select(Columns.raw(${text(chosen)}))`)
+  } else if (request.verb !== 'select' && request.returning) inside.push(chosen === '*' ? 'select()' : `select(Columns.raw(${text(chosen)}))`)
   if (request.verb === 'upsert' && request.onConflict.length > 0) inside.push(`onConflict = ${text(request.onConflict.join(','))}`)
   if (request.single) inside.push('single()')
   const block = inside.length > 0 ? ` {\n${inside.map((line) => `    ${line}`).join('\n')}\n}` : ''

@@ -3,7 +3,8 @@ import { at, elements, json, key, operand, orderText, placedFilters, placedLimit
 import { quoted, type Request, type Server } from './place.ts'
 import { literal } from './javascript.ts'
 
-const methods: Record<string, string> = { eq: 'eq', neq: 'neq', gt: 'gt', gte: 'gte', lt: 'lt', lte: 'lte', like: 'like', ilike: 'ilike', sl: 'range_lt', sr: 'range_gt', nxr: 'range_lte', nxl: 'range_gte', adj: 'range_adjacent' }
+// The methods for ranges take their two ends, not a range with brackets: those go through filter.
+const methods: Record<string, string> = { eq: 'eq', neq: 'neq', gt: 'gt', gte: 'gte', lt: 'lt', lte: 'lte', like: 'like', ilike: 'ilike' }
 
 export const text = (value: string) => quoted(value)
 const plain = (value: string) => value === 'true' ? 'True' : value === 'false' ? 'False' : literal(value).startsWith("'") ? text(value) : value
@@ -26,6 +27,7 @@ export function python(request: Request, server: Server): string {
   const call = (method: string, ...parts: string[]) => lines.push(`.${method}(${parts.filter(Boolean).join(', ')})`)
   if (request.verb === 'rpc') {
     call('rpc', text(request.name), Object.keys(values(request)).length > 0 ? value(`{${request.arguments.filter((one) => one.name !== '').map((one) => `${JSON.stringify(one.name)}: ${json(one.value) === undefined ? JSON.stringify(one.value) : one.value.trim()}`).join(', ')}}`) : '{}', request.get ? 'get=True' : '', count)
+    if (chosen !== '*') call('select', text(chosen))
   } else {
     lines.push(`.table(${text(request.name)})`)
     if (request.verb === 'select') call('select', text(chosen), count)
@@ -39,7 +41,7 @@ export function python(request: Request, server: Server): string {
       const not = is.not ? '.not_' : ''
       if (is.op === 'in') lines.push(`${not}.in_(${column}, [${elements(is.value).map(plain).join(', ')}])`)
       else if (is.op === 'is') lines.push(`${not}.is_(${column}, ${text(is.value)})`)
-      else if (methods[is.op]) lines.push(`${not}.${methods[is.op]}(${column}, ${/like|range/.test(methods[is.op]!) ? text(is.value) : plain(is.value)})`)
+      else if (methods[is.op]) lines.push(`${not}.${methods[is.op]}(${column}, ${/like/.test(methods[is.op]!) ? text(is.value) : plain(is.value)})`)
       else lines.push(`${not}.filter(${column}, ${text(is.op)}, ${text(operand(is))})`)
     }
   }
@@ -51,6 +53,6 @@ export function python(request: Request, server: Server): string {
     if (request.offset !== undefined && request.offset > 0 && request.limit !== undefined) call('range', String(request.offset), String(request.offset + request.limit - 1))
     else if (request.limit !== undefined) call('limit', String(request.limit))
     if (request.single) call('single')
-  }
+  } else if (request.returning && chosen !== '*') call('select', text(chosen))
   return `${client(server)}\nresponse = (\n    supabase${schema}\n${lines.map((line) => `    ${line}`).join('\n')}\n    .execute()\n)\nprint(response.data)\n`
 }

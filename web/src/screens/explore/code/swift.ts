@@ -29,14 +29,12 @@ export function swift(request: Request, server: Server): string {
     const given = argumentsText(request)
     if (given !== '{}') before = `let params: [String: AnyJSON] = ${value(given)}\n`
     call('rpc', text(request.name), given === '{}' ? '' : 'params: params', request.get ? 'get: true' : '', count)
-    if (request.columns.length + request.embeds.length > 0) call('select', text(chosen))
   } else {
     lines.push(`.from(${text(request.name)})`)
     if (request.verb !== 'select' && request.verb !== 'delete') before = `let values: ${json(request.body) instanceof Array ? '[[String: AnyJSON]]' : '[String: AnyJSON]'} = ${value(request.body)}\n`
     if (request.verb === 'select') call('select', chosen === '*' ? '' : text(chosen), count)
     else if (request.verb === 'delete') call('delete', count)
     else call(request.verb, 'values', request.verb === 'upsert' && request.onConflict.length > 0 ? `onConflict: ${text(request.onConflict.join(','))}` : '', count)
-    if (request.verb !== 'select' && request.returning) call('select', chosen === '*' ? '' : text(chosen))
   }
   if (request.verb !== 'insert' && request.verb !== 'upsert') {
     for (const placed of placedFilters(request)) {
@@ -50,6 +48,8 @@ export function swift(request: Request, server: Server): string {
       else lines.push(`.filter(${column}, operator: ${text(is.op)}, value: ${text(is.value)})`)
     }
   }
+  // What select gives takes no conditions any more.
+  if (request.verb === 'rpc' ? chosen !== '*' : request.verb !== 'select' && request.returning) call('select', chosen === '*' ? '' : text(chosen))
   if (request.verb === 'select' || request.verb === 'rpc') {
     for (const placed of placedOrders(request)) {
       for (const one of placed.is) call('order', text(orderText([{ column: one.column }]).replace(/\.asc$/, '')), one.descending ? 'ascending: false' : '', one.nulls ? `nullsFirst: ${one.nulls === 'first'}` : '', placed.at.length > 0 ? `referencedTable: ${text(at(placed.at))}` : '')

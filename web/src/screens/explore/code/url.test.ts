@@ -78,6 +78,23 @@ test('what is typed stays a text of every language', () => {
   assert.match(code('curl', typed, server), /^curl 'http:\/\/127\.0\.0\.1:8090\/rest\/v1\/o'\\''brien\?/)
 })
 
+test('code keeps to what the library of its language takes', () => {
+  const written = request({ verb: 'update', body: '{"a": 1}', filters: [{ column: 'id', op: 'eq', value: '1' }], returning: true, columns: [{ name: 'id' }] })
+  // What select gives takes no conditions any more.
+  assert.match(code('swift', written, server), /\.update\(values\)\s+\.eq\("id", value: 1\)\s+\.select\("id"\)/)
+  assert.match(code('dart', written, server), /\.update\(.*\)\s+\.eq\("id", 1\)\s+\.select\("id"\)/)
+  assert.match(code('python', written, server), /\.update\(.*\)\s+\.eq\("id", 1\)\s+\.select\("id"\)/)
+  const called = request({ verb: 'rpc', schema: 'shop', get: true, columns: [{ name: 'id' }], filters: [{ column: 'id', op: 'gt', value: '0' }] })
+  assert.match(code('kotlin', called, server), /\{\s+schema = "shop"\s+method = RpcMethod\.GET[^]*select\(Columns\.raw\("id"\)\)/)
+  for (const language of ['swift', 'dart'] as const) assert.match(code(language, called, server), /\.gt\([^]*\)\s+\.select\("id"\)/)
+  // Methods for ranges that take two ends, and lists that are joined as they are, do not fit all values.
+  assert.match(code('python', request({ filters: [{ column: 'r', op: 'sl', value: '[1,2)' }] }), server), /\.filter\("r", "sl", "\[1,2\)"\)/)
+  const listed = (value: string) => code('kotlin', request({ filters: [{ column: 'a', op: 'in', value }] }), server)
+  assert.match(listed('1,2'), /isIn\("a", listOf\(1, 2\)\)/)
+  assert.match(listed('x,"a,b"'), /filter\("a", FilterOperator\.IN, "\(x,\\"a,b\\"\)"\)/)
+  assert.match(code('dart', request({}), server), /publishableKey: "anon-key"/)
+})
+
 test('all languages know all verbs', () => {
   for (const language of languages) {
     for (const verb of ['select', 'insert', 'update', 'upsert', 'delete', 'rpc'] as const) {

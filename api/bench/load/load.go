@@ -1,0 +1,169 @@
+// Package load puts an HTTP server under load and tells how it answered.
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options say how the load is made.
+type Options struct {
+	// URL is the server's base address, as http://127.0.0.1:8090.
+	URL string
+	// Callers is how many connections are kept open, each with one request at a time.
+	Callers int
+	// Warm is how long requests are sent before those that count.
+	Warm time.Duration
+	// For is how long requests are counted. With Count it is the longest.
+	For time.Duration
+	// Count, when not 0, ends the load after so many counted requests of each caller.
+	Count int
+}
+
+// Prepare writes the n-th request of a caller, both counted from 0. It runs on the caller's goroutine; r keeps what the
+// caller's last call left in it.
+type Prepare func(caller, n int, r *Request)
+
+// Closed has each caller send its next request as soon as the last is answered. The error tells that the load itself
+// could not be made; failed requests are in the result.
+func Closed(ctx context.Context, o Options, prepare Prepare) (*Result, error) {
+	target, err := parse(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	var group sync.WaitGroup
+	results := make([]*Result, o.Callers)
+	begin := time.Now().Add(o.Warm)
+	end := begin.Add(o.For)
+	for caller := range o.Callers {
+		result := newResult()
+		results[caller] = result
+		group.Go(func() {
+			c := newClient(target)
+			defer c.close()
+			var r Request
+			counted := 0
+			for n := 0; ctx.Err() == nil; n++ {
+				prepare(caller, n, &r)
+				start := time.Now()
+				if !start.Before(end) || o.Count > 0 && counted == o.Count {
+					return
+				}
+				a, err := c.do(&r)
+				if start.Before(begin) {
+					if err != nil {
+						pause(ctx)
+					}
+					continue
+				}
+				counted++
+				result.add(r.Operation, a, err, time.Since(start))
+				if err != nil && a.status == 0 {
+					pause(ctx) // a server that is away is not asked a million times
+				}
+			}
+		})
+	}
+	group.Wait()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	took := time.Since(begin)
+	if o.Count == 0 {
+		took = min(took, o.For) // the last answers of a closed load come a little later
+	}
+	return merge(results, took), nil
+}
+
+// Open sends requests at a rate of so many a second, whatever the answers, over at most Callers connections: what an
+// overloaded server meets. A request that is due while all callers wait is counted as unsent. Counted are the requests
+// that are due, and the answers that come, after Warm and until the end: what the server does while the load lasts, and
+// not how it recovers.
+func Open(ctx context.Context, o Options, rate float64, prepare Prepare) (*Result, error) {
+	target, err := parse(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	if rate <= 0 {
+		return nil, errors.New("the rate of an open load is above 0")
+	}
+	due := make(chan time.Time) // no queue: who is not there is counted
+	results := make([]*Result, o.Callers)
+	var group sync.WaitGroup
+	start := time.Now()
+	begin := start.Add(o.Warm)
+	end := begin.Add(o.For)
+	for caller := range o.Callers {
+		result := newResult()
+		results[caller] = result
+		group.Go(func() {
+			c := newClient(target)
+			defer c.close()
+			var r Request
+			n := 0
+			for at := range due {
+				prepare(caller, n, &r)
+				n++
+				a, err := c.do(&r)
+				if now := time.Now(); !now.Before(begin) && now.Before(end) {
+					result.add(r.Operation, a, err, now.Sub(at))
+				}
+				if err != nil && a.status == 0 {
+					pause(ctx)
+				}
+			}
+		})
+	}
+	offered, unsent := 0, 0
+	for sent := 0; ctx.Err() == nil && time.Now().Before(end); {
+		for ; float64(sent) < time.Since(start).Seconds()*rate; sent++ {
+			now := time.Now()
+			counts := !now.Before(begin)
+			if counts {
+				offered++
+			}
+			select {
+			case due <- now:
+			default:
+				if counts {
+					unsent++
+				}
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+	close(due)
+	group.Wait()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	result := merge(results, o.For)
+	result.Offered, result.Unsent = offered, unsent
+	return result, nil
+}
+
+// CheckURL refuses what is not the base address of a server.
+func CheckURL(address string) error {
+	_, err := parse(address)
+	return err
+}
+
+func parse(address string) (*url.URL, error) {
+	target, err := url.Parse(address)
+	if err != nil || target.Scheme != "http" && target.Scheme != "https" || target.Host == "" || strings.Trim(target.Path, "/") != "" {
+		return nil, fmt.Errorf("%q is not the address of a server, such as http://127.0.0.1:8090", address)
+	}
+	return target, nil
+}
+
+func pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(10 * time.Millisecond):
+	}
+}
