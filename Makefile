@@ -12,7 +12,7 @@ SOAK    := ./testdata/soak ./testdata/oracle ./testdata/k6
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 K6 := go.k6.io/k6@v1.8.1
 
-.PHONY: run build test test-go test-sdk test-web test-browser web web-types screenshots lint bench soak fuzz
+.PHONY: run build test test-go test-sdk test-web test-browser web web-types screenshots lint bench bench-peers soak fuzz
 
 ## run: build Basalt and start it on its own PostgreSQL
 run: build
@@ -91,6 +91,14 @@ lint:
 ## bench: the Go benchmarks
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
+
+## bench-peers: Basalt beside other servers, with the same rows in the same minutes; PEERS names those to measure, all when empty
+PEERS   :=
+ROUNDS  := 5
+SECONDS := 1
+bench-peers: build
+	cd testdata/peers && go build -o ../../bin/peers .
+	bin/peers --peers "$(PEERS)" --rounds $(ROUNDS) --seconds $(SECONDS) --json bin/bench/peers.json
 
 ## fuzz: each fuzz test for FUZZTIME
 FUZZTIME := 20s

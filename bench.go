@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,7 +19,9 @@ import (
 	"basalt/api/bench"
 	"basalt/api/bench/floor"
 	"basalt/api/bench/load"
+	"basalt/api/bench/peers"
 	"basalt/api/bench/report"
+	"basalt/auth"
 )
 
 // benchFlags are the flags of `basalt bench`.
@@ -27,7 +31,7 @@ type benchFlags struct {
 	only                                  []string
 	pace                                  float64
 	rounds                                int
-	json                                  string
+	json, report, compare, peers          string
 }
 
 func benchCommand() *cobra.Command {
@@ -35,7 +39,7 @@ func benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure a server: a throw-away one, or a given one",
-		Example: "  basalt bench --json bench.json\n  basalt bench --only reads --pace 0.3\n" +
+		Example: "  basalt bench --report bench.html --json bench.json\n  basalt bench --only reads --pace 0.3\n  basalt bench --compare bench.json\n" +
 			"  basalt bench --url http://127.0.0.1:8090 --anon-key KEY --service-key @FILE --database-url URL",
 		Long: "Measure a server: a throw-away one on its own PostgreSQL in a scratch folder, or one given by --url with its keys.\n\n" +
 			"A given server gets three tables public.bench_… and a user bench-owner@example.com, which are taken away in the end.\n" +
@@ -53,7 +57,10 @@ func benchCommand() *cobra.Command {
 	f.StringSliceVar(&flags.only, "only", nil, "sections to measure, comma-separated: "+strings.Join(bench.Sections(), ", "))
 	f.Float64Var(&flags.pace, "pace", 1, "stretch all measuring by so much; below 1 it is quicker and noisier")
 	f.IntVar(&flags.rounds, "rounds", 3, "how often each figure is measured, turn by turn with the others")
-	f.StringVar(&flags.json, "json", "", "file for the figures; empty: stdout")
+	f.StringVar(&flags.json, "json", "", "file for the figures, to be compared with later")
+	f.StringVar(&flags.report, "report", "", "file for a page with plots, as bench.html, that needs nothing beside it")
+	f.StringVar(&flags.compare, "compare", "", "file of --json of an earlier run: what has changed since is told")
+	f.StringVar(&flags.peers, "peers", "", "figures of `make bench-peers`, to be shown with these")
 	cmd.AddCommand(benchSchemaCommand(), benchFloorCommand())
 	return cmd
 }
@@ -82,11 +89,11 @@ func benchSchemaCommand() *cobra.Command {
 func benchFloorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "floor",
-		Short:  "Answer a few requests by hand, of DATABASE_URL, as the user of BASALT_BENCH_CLAIMS",
+		Short:  "Answer a few requests by hand, of DATABASE_URL, as the user of BASALT_BENCH_CLAIMS, tokens verified with BASALT_BENCH_SECRET",
 		Hidden: true,
 		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return floor.Serve(cmd.Context(), os.Getenv("DATABASE_URL"), os.Getenv("BASALT_BENCH_CLAIMS"), cmd.OutOrStdout())
+			return floor.Serve(cmd.Context(), os.Getenv("DATABASE_URL"), os.Getenv("BASALT_BENCH_CLAIMS"), auth.Secret(os.Getenv("BASALT_BENCH_SECRET")), cmd.OutOrStdout())
 		},
 	}
 }
@@ -116,6 +123,10 @@ func measure(cmd *cobra.Command, flags *benchFlags) (err error) {
 	if err := flags.check(); err != nil {
 		return err
 	}
+	earlier, peersSection, err := flags.read()
+	if err != nil {
+		return err
+	}
 	ctx := cmd.Context()
 	progress := newBenchProgress(cmd.ErrOrStderr())
 	defer progress.end()
@@ -123,13 +134,26 @@ func measure(cmd *cobra.Command, flags *benchFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, target.Close()) }()
+	defer func() {
+		problem := target.Close()
+		if problem != nil && ctx.Err() != nil {
+			err = fmt.Errorf("interrupted, and not all could be taken away: %w", problem)
+			return
+		}
+		err = errors.Join(err, problem)
+	}()
 	outcome, err := bench.Run(ctx, target, bench.Options{Only: flags.only, Pace: flags.pace, Rounds: flags.rounds, Progress: progress})
 	if err != nil {
 		return err
 	}
 	progress.end()
 	outcome.Version, outcome.Commit, outcome.Command = version, commit, commandLine(cmd)
+	if peersSection != nil {
+		outcome.Sections = append(outcome.Sections, *peersSection)
+	}
+	if earlier != nil {
+		outcome.Changes = report.Compare(earlier, outcome)
+	}
 	return flags.write(cmd, outcome)
 }
 
@@ -154,18 +178,60 @@ func (f *benchFlags) target(cmd *cobra.Command, progress *benchProgress) (*bench
 	return target, nil
 }
 
-// write puts the figures into a file, else to stdout: what took minutes to measure is not thrown away.
+// read reads what the figures are shown beside, before minutes go by.
+func (f *benchFlags) read() (earlier *report.Report, beside *report.Section, err error) {
+	for name, path := range map[string]string{"--json": f.json, "--report": f.report} {
+		if path == "" {
+			continue
+		}
+		if folder, err := os.Stat(filepath.Dir(path)); err != nil || !folder.IsDir() {
+			return nil, nil, usageError{fmt.Errorf("%s: there is no folder %s", name, filepath.Dir(path))}
+		}
+	}
+	if f.compare != "" {
+		file, err := os.Open(f.compare)
+		if err != nil {
+			return nil, nil, usageError{fmt.Errorf("--compare: %w", err)}
+		}
+		defer file.Close()
+		if earlier, err = report.Read(file); err != nil {
+			return nil, nil, usageError{fmt.Errorf("--compare: %s: %w", f.compare, err)}
+		}
+	}
+	if f.peers != "" {
+		outcome, err := peers.Read(f.peers)
+		if err != nil {
+			return nil, nil, usageError{fmt.Errorf("--peers: %w", err)}
+		}
+		section := outcome.Section()
+		beside = &section
+	}
+	return earlier, beside, nil
+}
+
+// write tells the figures on stdout, and puts them into the files that are wanted. What cannot be written keeps nothing
+// else from being written: it took minutes to measure.
 func (f *benchFlags) write(cmd *cobra.Command, outcome *report.Report) error {
-	text, err := json.MarshalIndent(outcome, "", "  ")
-	if err != nil {
-		return err
-	}
-	text = append(text, '\n')
+	var problems []error
 	if f.json != "" {
-		return os.WriteFile(f.json, text, 0o644)
+		text, err := json.MarshalIndent(outcome, "", "  ")
+		if err == nil {
+			err = os.WriteFile(f.json, append(text, '\n'), 0o644)
+		}
+		problems = append(problems, err)
 	}
-	_, err = cmd.OutOrStdout().Write(text)
-	return err
+	if f.report != "" {
+		var page bytes.Buffer
+		err := outcome.WriteHTML(&page)
+		if err == nil {
+			err = os.WriteFile(f.report, page.Bytes(), 0o644)
+		}
+		problems = append(problems, err)
+	}
+	file, ok := cmd.OutOrStdout().(*os.File)
+	colour := ok && term.IsTerminal(int(file.Fd())) && os.Getenv("NO_COLOR") == ""
+	problems = append(problems, outcome.WriteText(cmd.OutOrStdout(), colour))
+	return errors.Join(problems...)
 }
 
 // commandLine is the call as it can be repeated, without keys and addresses of databases.

@@ -83,7 +83,9 @@ type ExploreEmbed struct {
 	// Name is what to embed it by: that of the target, or of a column where a relation refers to itself.
 	Name string `json:"name"`
 	// Hint tells this relationship from others to the same target, "" where there are none.
-	Hint        string `json:"hint"`
+	Hint string `json:"hint"`
+	// Constraint is the foreign key's name, which is a hint also where none is needed; "" for functions.
+	Constraint  string `json:"constraint"`
 	Cardinality string `json:"cardinality"`
 	ToOne       bool   `json:"to_one"`
 	Through     string `json:"through"` // the junction of many-to-many
@@ -230,7 +232,7 @@ func exploreRelation(model *catalog.Catalog, r *catalog.Relation, rights *relati
 func exploreEmbed(model *catalog.Catalog, r *catalog.Relationship) ExploreEmbed {
 	body := ExploreEmbed{
 		Schema: r.To.Name.Schema, Target: r.To.Name.Name, Relation: r.To.Name.Name, Name: r.To.Name.Name,
-		Cardinality: r.Cardinality.String(), ToOne: r.Cardinality.ToOne(), Columns: []string{},
+		Cardinality: r.Cardinality.String(), ToOne: r.Cardinality.ToOne(), Constraint: r.Constraint, Columns: []string{},
 	}
 	for _, pair := range r.Columns {
 		body.Columns = append(body.Columns, pair.From.Name+" = "+pair.To.Name)

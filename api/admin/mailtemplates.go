@@ -292,14 +292,14 @@ func ofTemplates(err error, sheet *mail.Sheet) error {
 		place, stored := wrong.Place()
 		p := refuse(http.StatusUnprocessableEntity, "template_refused", place.Reason)
 		if stored && place.Language == sheet.Language && place.Name == sheet.Name {
-			p.details = place.Part
+			p.Details = place.Part
 		} else {
-			p.message = fmt.Sprintf("%s would not work any more: %s", wrong.File, place.Reason)
+			p.Message = fmt.Sprintf("%s would not work any more: %s", wrong.File, place.Reason)
 		}
 		if place.Line > 0 {
-			part := map[string]string{"html": sheet.HTML, "text": sheet.Text}[p.details]
+			part := map[string]string{"html": sheet.HTML, "text": sheet.Text}[p.Details]
 			place.Line += strings.Count(part[:len(part)-len(strings.TrimLeftFunc(part, unicode.IsSpace))], "\n") // blank lines at its top are not read
-			p.message = fmt.Sprintf("Line %d: %s", place.Line, p.message)
+			p.Message = fmt.Sprintf("Line %d: %s", place.Line, p.Message)
 		}
 		return p
 	}
@@ -308,7 +308,7 @@ func ofTemplates(err error, sheet *mail.Sheet) error {
 		return refuse(http.StatusNotFound, "not_found", "There is no such mail in this language")
 	case errors.Is(err, mail.ErrTemplateChanged):
 		p := refuse(http.StatusConflict, "conflict", "Somebody else has changed this template meanwhile")
-		p.hint = "Keep what you have written elsewhere, load the screen anew, and bring both together."
+		p.Hint = "Keep what you have written elsewhere, load the screen anew, and bring both together."
 		return p
 	}
 	return err

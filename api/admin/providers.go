@@ -236,7 +236,7 @@ func (o *Options) discoverProvider(c echo.Context) error {
 	found, err := o.Accounts.DiscoverProvider(c.Request().Context(), in.Issuer, in.DiscoveryURL)
 	if fault, ok := errors.AsType[*provider.Error](err); ok {
 		p := refuse(http.StatusUnprocessableEntity, "discovery_failed", "The issuer does not answer as a server of OpenID Connect does")
-		p.details, p.cause = fault.Error(), fault
+		p.Details, p.cause = fault.Error(), fault
 		return p
 	}
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"basalt/api/bench/floor"
 	"basalt/api/bench/load"
 	"basalt/api/bench/report"
 )
@@ -35,37 +36,84 @@ func (r *run) auth() (report.Section, error) {
 // userTiers are the callers of GET /user.
 var userTiers = []int{10, 50, 200}
 
+// userBeside are the callers of GET /user that are measured beside a handler by hand.
+const userBeside = 50
+
 // whoAmI measures GET /user, all callers with one token.
 func (r *run) whoAmI(s *report.Section, _ *signers) error {
 	length := r.lasting(time.Second)
 	measured := make([]readings, len(userTiers))
 	failed := make([][]float64, len(userTiers))
+	var hand readings
+	byHand, err := r.userByHand()
+	if err != nil {
+		return err
+	}
+	if byHand != nil {
+		defer byHand.stop()
+	}
+	ask := func(url, path string, callers int) (*load.Result, error) {
+		return load.Closed(r.ctx, load.Options{URL: url, Callers: callers, Warm: length / 4, For: length}, r.prepareUser(path))
+	}
 	for round := range r.options.Rounds {
 		for i, callers := range userTiers {
 			r.progress.Step(fmt.Sprintf("GET /user, %d callers, round %d of %d", callers, round+1, r.options.Rounds))
-			result, err := load.Closed(r.ctx, load.Options{URL: r.target.URL, Callers: callers, Warm: length / 4, For: length}, r.prepareUser())
+			result, err := ask(r.target.URL, "/auth/v1/user", callers)
 			if err != nil {
 				return err
 			}
 			measured[i].add(result)
 			failed[i] = append(failed[i], float64(result.Errors))
 			s.Notes = append(s.Notes, failures(fmt.Sprintf("GET /user, %d callers", callers), result)...)
+			if callers != userBeside || byHand == nil {
+				continue
+			}
+			if result, err = ask(byHand.URL, floor.PathUser, callers); err != nil {
+				return err
+			}
+			hand.add(result)
+			s.Notes = append(s.Notes, failures("GET /user by hand", result)...)
 		}
 	}
 	table := report.Table{
 		Title: "Who am I: GET /auth/v1/user", Head: "callers", Columns: append(readColumns[:len(readColumns):len(readColumns)], "failed"),
 		Method: fmt.Sprintf("All callers have the same token; median of %d rounds of %v, the callers' numbers taken in turn; failed requests of the worst round.", r.options.Rounds, length),
 	}
+	var beside readings
 	for i, callers := range userTiers {
 		key := fmt.Sprint("auth.user.", callers)
 		table.Rows = append(table.Rows, report.Row{Name: strconv.Itoa(callers),
 			Cells: append(measured[i].cells(key), worstOf(key+".failed", failed[i]))})
+		if callers == userBeside {
+			beside = measured[i]
+		}
 	}
 	s.Tables = append(s.Tables, table)
+	if byHand == nil {
+		return nil
+	}
+	kept := report.NewFigure("auth.user.kept", "×", report.Higher, ratios(beside.rate, hand.rate)...).WithBar(0.85)
+	s.Tables = append(s.Tables, report.Table{
+		Title: "Who am I beside a handler by hand", Head: fmt.Sprint(userBeside, " callers"), Columns: readColumns,
+		Method: "The handler verifies the token's HS256 signature in every request and reads the user's row; that the session has not ended and the user is not banned it does not check, as Basalt does. Rounds by turns with those above.",
+		Rows:   []report.Row{{Name: "handler by hand", Cells: hand.cells("auth.user.hand")}},
+	}, report.Table{
+		Title: "What the checks of a session cost", Head: fmt.Sprint(userBeside, " callers"), Columns: []string{"figure"},
+		Method: "Throughput of Basalt by that of the handler by hand, round by round.",
+		Rows:   []report.Row{{Name: "Basalt / handler by hand", Cells: []report.Cell{{Figure: kept}}}},
+	})
 	return nil
 }
 
-func (r *run) prepareUser() load.Prepare {
+// userByHand starts the server by hand where the secret and the database are known to it; else nil.
+func (r *run) userByHand() (*floorProcess, error) {
+	if r.target.secret == "" || r.target.DatabaseURL == "" {
+		return nil, nil
+	}
+	return r.target.startFloor(r.ctx)
+}
+
+func (r *run) prepareUser(path string) load.Prepare {
 	header, mine := r.target.headers(), []byte(r.target.OwnerID)
 	check := func(body []byte) error {
 		if !bytes.Contains(body, mine) {
@@ -74,7 +122,7 @@ func (r *run) prepareUser() load.Prepare {
 		return nil
 	}
 	return func(_, _ int, q *load.Request) {
-		q.Method, q.Path, q.Header, q.Check = http.MethodGet, "/auth/v1/user", header, check
+		q.Method, q.Path, q.Header, q.Check = http.MethodGet, path, header, check
 	}
 }
 
@@ -109,7 +157,8 @@ func (r *run) flood(s *report.Section, who *signers) error {
 	pk := readKinds[0]
 	var calm, flooded readings
 	var rate, failed []float64
-	var refused int
+	refused, asked := 0, 0
+	var why error
 	read := func() (*load.Result, error) {
 		return load.Closed(r.ctx, load.Options{URL: r.target.URL, Callers: calmCallers, Warm: length / 4, For: length}, pk.prepare(r.target.headers()))
 	}
@@ -151,8 +200,11 @@ func (r *run) flood(s *report.Section, who *signers) error {
 		calm.add(alone)
 		flooded.add(beside)
 		rate = append(rate, float64(done)/took.Seconds())
-		bad := r.count429(flood.result)
-		refused += flood.result.Errors - bad
+		bad, turnedAway := apart(flood.result)
+		refused, asked = refused+turnedAway, asked+flood.result.Requests
+		if turnedAway > 0 {
+			why = flood.result.FirstError
+		}
 		failed = append(failed, float64(alone.Errors+beside.Errors+bad))
 		s.Notes = append(s.Notes, failures("reads without sign-ins", alone)...)
 		s.Notes = append(s.Notes, failures("reads in the flood of sign-ins", beside)...)
@@ -161,7 +213,7 @@ func (r *run) flood(s *report.Section, who *signers) error {
 		}
 	}
 	if refused > 0 {
-		s.Notes = append(s.Notes, report.Note{Text: fmt.Sprintf("Of the sign-ins of the flood %d were refused by the server's limits, which made it a smaller one.", refused)})
+		s.Notes = append(s.Notes, r.refusalNote(refused, asked, why))
 	}
 	slower := report.NewFigure("auth.flood.slower", "×", report.Lower, ratios(flooded.p95, calm.p95)...)
 	columns := append(readColumns[:len(readColumns):len(readColumns)], "sign-ins")

@@ -77,12 +77,12 @@ type run struct {
 func Run(ctx context.Context, t *Target, o Options) (*report.Report, error) {
 	r := &run{ctx: ctx, target: t, options: o, progress: o.Progress}
 	begin := time.Now()
-	before := loadAverage()
+	before := LoadAverage()
 	r.progress.Begin("fill the tables", 0, 0)
 	if err := t.prepare(ctx, r.progress); err != nil {
 		return nil, err
 	}
-	outcome := &report.Report{Format: report.Format, Started: begin.UTC(), Machine: machine(), Server: t.describe(ctx)}
+	outcome := &report.Report{Format: report.Format, Started: begin.UTC(), Machine: Machine(), Server: t.describe(ctx)}
 	wanted := slices.DeleteFunc(slices.Clone(sections), func(s section) bool {
 		return len(o.Only) > 0 && !slices.Contains(o.Only, s.name)
 	})
@@ -105,7 +105,7 @@ func Run(ctx context.Context, t *Target, o Options) (*report.Report, error) {
 	}
 	outcome.Took = time.Since(begin)
 	outcome.Machine.Go = runtime.Version()
-	outcome.Machine.LoadBefore, outcome.Machine.LoadAfter = before, loadAverage()
+	outcome.Machine.LoadBefore, outcome.Machine.LoadAfter = before, LoadAverage()
 	return outcome, nil
 }
 

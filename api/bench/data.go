@@ -20,8 +20,8 @@ import (
 var Schema string
 
 // DropSchema takes away what Schema made.
-const DropSchema = `drop function public.bench_rows(int);
-drop table public.bench_entry, public.bench_part, public.bench_item;
+const DropSchema = `drop function if exists public.bench_rows(int);
+drop table if exists public.bench_entry, public.bench_part, public.bench_item;
 `
 
 // Numbers of rows, as in schema.sql.

@@ -23,7 +23,7 @@ func (t *Target) startFloor(ctx context.Context) (*floorProcess, error) {
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, binary, "bench", "floor")
-	cmd.Env = append(plainEnvironment(), "DATABASE_URL="+t.DatabaseURL, "BASALT_BENCH_CLAIMS="+t.claims())
+	cmd.Env = append(plainEnvironment(), "DATABASE_URL="+t.DatabaseURL, "BASALT_BENCH_CLAIMS="+t.claims(), "BASALT_BENCH_SECRET="+t.secret.Reveal())
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"basalt/api/bench/report"
 )
 
-// machine describes the one that measures, as far as it tells.
-func machine() report.Machine {
+// Machine describes the one that measures, as far as it tells.
+func Machine() report.Machine {
 	m := report.Machine{System: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU()}
 	if name, ok := field("/etc/os-release", "PRETTY_NAME", "="); ok {
 		m.System = strings.Trim(name, `"`)
@@ -42,8 +42,8 @@ func field(path, name, sign string) (string, bool) {
 	return "", false
 }
 
-// loadAverage is the mean number of runnable processes in the last minute, 0 where the system does not tell.
-func loadAverage() float64 {
+// LoadAverage is the mean number of runnable processes in the last minute, 0 where the system does not tell.
+func LoadAverage() float64 {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
 		return 0

@@ -72,7 +72,7 @@ func (r *run) memory(s *report.Section) error {
 		Title: "Memory of the server", Head: "without PostgreSQL", Columns: []string{"figure"},
 		Method: fmt.Sprintf("Resident memory as the server's /metrics tells it, every %v; the most of it in each of %d rounds, each on a server just started with --max-rows 0: idle, then while one client reads %d rows, then while 1,000 callers read by primary key.", sampleEvery, r.options.Rounds, rows),
 		Rows: []report.Row{
-			{Name: "idle", Cells: cell(report.NewFigure("limits.memory.idle", "MiB", report.Lower, idle...))},
+			{Name: "idle", Cells: cell(report.NewFigure("limits.memory.idle", "MiB", report.Lower, idle...).WithHeadline("memory at idle, without PostgreSQL"))},
 			{Name: "at 1,000 callers", Cells: cell(report.NewFigure("limits.memory.1000", "MiB", report.Lower, crowded...))},
 			{Name: "during the stream", Cells: cell(report.NewFigure("limits.memory.stream", "MiB", report.Lower, streaming...))},
 			{Name: "the stream over idle", Cells: cell(report.NewFigure("limits.memory.stream.over", "MiB", report.Lower, over...).WithBar(streamMemory))},

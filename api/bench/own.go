@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"basalt/auth"
 	"basalt/store/managed"
 )
 
@@ -133,19 +134,21 @@ func (o *Own) awaitReady(ctx context.Context) (string, error) {
 
 // readKeys asks for the keys by the command that everybody has.
 func (t *Target) readKeys(ctx context.Context, data string) error {
-	cmd := exec.CommandContext(ctx, t.own.binary, "keys", "--data", data)
+	cmd := exec.CommandContext(ctx, t.own.binary, "keys", "--env", "--data", data)
 	cmd.Env = plainEnvironment()
 	text, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("read the keys of the server to measure: %w", err)
 	}
 	for line := range strings.Lines(string(text)) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		switch value = strings.TrimSpace(value); name {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		switch name {
 		case "ANON_KEY":
 			t.AnonKey = value
 		case "SERVICE_ROLE_KEY":
 			t.ServiceKey = value
+		case "JWT_SECRET":
+			t.secret = auth.Secret(value)
 		}
 	}
 	return nil

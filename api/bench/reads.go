@@ -110,13 +110,15 @@ func (r *run) reads() (report.Section, error) {
 				p95.WithBar(milliseconds(tolerable))
 			case 1000:
 				thousand, worst = throughput, p95.WithBar(milliseconds(tolerable))
+				p95.WithHeadline("p95 of reads at 1,000 callers")
 			}
 		}
 		s.Tables = append(s.Tables, table)
 		percentiles.Lines, rates.Lines = append(percentiles.Lines, latency), append(rates.Lines, rate)
 	}
 	s.Charts = []report.Chart{percentiles, rates}
-	kept := report.NewFigure("reads.pk.kept", "×", report.Higher, ratios(thousand.Rounds, fifty.Rounds)...).WithBar(0.9)
+	kept := report.NewFigure("reads.pk.kept", "×", report.Higher, ratios(thousand.Rounds, fifty.Rounds)...).WithBar(0.9).
+		WithHeadline("throughput at 1,000 callers / at 50")
 	s.Tables = append(s.Tables, report.Table{
 		Title: "Under many callers", Head: "reads by primary key", Columns: []string{"figure"},
 		Method: "Throughput of the same round at 1,000 callers by that at 50.",

@@ -77,13 +77,19 @@ func isSession(body []byte) error {
 	return nil
 }
 
-// count429 is how many requests have failed, but for those that a given server's limits have refused. An own server
-// believes the addresses: there each refusal is a failure.
-func (r *run) count429(result *load.Result) (failed int) {
+// apart tells sign-ins that have failed from those that were refused: by the limits of one address, where the server
+// does not believe the addresses of the load, or because too many waited for their hash.
+func apart(result *load.Result) (failed, refused int) {
+	refused = result.Statuses[http.StatusTooManyRequests]
+	return result.Errors - refused, refused
+}
+
+// refusalNote tells of refused sign-ins.
+func (r *run) refusalNote(refused, asked int, why error) report.Note {
 	if r.target.own != nil {
-		return result.Errors
+		return report.Note{Text: fmt.Sprintf("The server refused %d of %d sign-ins, to come again later, as others waited: the machine had too little time for them (%v).", refused, asked, why)}
 	}
-	return result.Errors - result.Statuses[http.StatusTooManyRequests]
+	return report.Note{Text: fmt.Sprintf("The server refused %d of %d sign-ins with status 429, as it does not believe X-Forwarded-For from here and has limits for one address. The times are those of the others; the refused are no failures (%v).", refused, asked, why)}
 }
 
 // signInTiers are the callers that sign in.
@@ -101,6 +107,7 @@ type signInReadings struct {
 	allCores       []float64  // bare hashes a second
 	failed         []float64
 	refused, asked int
+	why            error // of a refusal
 }
 
 // signIns measures sign-ins beside the bare hash.
@@ -131,7 +138,7 @@ func (r *run) signIns(s *report.Section, who *signers) error {
 			if err != nil {
 				return err
 			}
-			m.add(r, s, fmt.Sprintf("sign-in, %d callers", callers), result)
+			m.add(s, fmt.Sprintf("sign-in, %d callers", callers), result)
 			m.tiers[i].add(result)
 		}
 		step("hashes on all cores")
@@ -141,16 +148,19 @@ func (r *run) signIns(s *report.Section, who *signers) error {
 		}
 		m.allCores = append(m.allCores, (before+after)/2)
 	}
-	m.tell(s, length)
+	r.tellSignIns(s, &m, length)
 	return nil
 }
 
 // add counts what failed and what was refused.
-func (m *signInReadings) add(r *run, s *report.Section, what string, result *load.Result) {
-	bad := r.count429(result)
+func (m *signInReadings) add(s *report.Section, what string, result *load.Result) {
+	bad, refused := apart(result)
 	m.failed = append(m.failed, float64(bad))
-	m.refused += result.Errors - bad
+	m.refused += refused
 	m.asked += result.Requests
+	if refused > 0 && m.why == nil {
+		m.why = result.FirstError
+	}
 	if bad > 0 {
 		s.Notes = append(s.Notes, failures(what, result)...)
 	}
@@ -178,7 +188,7 @@ func (r *run) signInBesideHash(m *signInReadings, s *report.Section, who *signer
 	at := func(share float64) float64 { return milliseconds(hashes[int(share*float64(len(hashes)-1))]) }
 	m.bare.p50, m.bare.p95 = append(m.bare.p50, at(0.50)), append(m.bare.p95, at(0.95))
 	m.single.add(result)
-	m.add(r, s, "sign-in, 1 caller", result)
+	m.add(s, "sign-in, 1 caller", result)
 	return nil
 }
 
@@ -204,9 +214,10 @@ func hashRate(ctx context.Context, who *signers, length time.Duration) (float64,
 	return float64(total) / time.Since(begin).Seconds(), ctx.Err()
 }
 
-// tell makes the tables.
-func (m *signInReadings) tell(s *report.Section, length time.Duration) {
+// tellSignIns makes the tables.
+func (r *run) tellSignIns(s *report.Section, m *signInReadings, length time.Duration) {
 	rounds := len(m.allCores)
+	held := m.refused > 0 && r.target.own == nil // by the limits: what was reached says nothing of the server
 	limited := report.Cell{Text: "refused by the limits"}
 	signIns := report.Table{
 		Title: "Sign-ins: POST /auth/v1/token", Head: "callers", Columns: []string{"p50", "p95", "throughput"},
@@ -215,7 +226,7 @@ func (m *signInReadings) tell(s *report.Section, length time.Duration) {
 	for i, callers := range signInTiers {
 		cells := m.tiers[i].cells(fmt.Sprint("auth.signin.", callers))
 		cells = []report.Cell{cells[0], cells[1], cells[3]}
-		if m.refused > 0 {
+		if held {
 			cells[2] = limited
 		}
 		signIns.Rows = append(signIns.Rows, report.Row{Name: strconv.Itoa(callers), Cells: cells})
@@ -230,13 +241,14 @@ func (m *signInReadings) tell(s *report.Section, length time.Duration) {
 	// The bar is 1.1 × the hash + 1 ms.
 	cost := report.NewFigure("auth.signin.byhash", "×", report.Lower, ratios(m.single.p50, m.bare.p50)...)
 	if bareP50.Value > 0 {
-		cost.WithBar(1.1 + 1/bareP50.Value)
+		cost.WithBar(1.1 + 1/bareP50.Value).WithHeadline("sign-in / the bare hash of its password")
 	}
 	kept := report.Cell{Figure: report.NewFigure("auth.signin.kept", "×", report.Higher, ratios(m.tiers[len(m.tiers)-1].rate, m.allCores)...).WithBar(0.9)}
-	if m.refused > 0 {
+	if held {
 		kept = limited
-		s.Notes = append(s.Notes, report.Note{Text: fmt.Sprintf(
-			"The server does not believe X-Forwarded-For from here, so that its limits of one address hold: it refused %d of %d sign-ins with status 429. The times are those of the others; they are no failures.", m.refused, m.asked)})
+	}
+	if m.refused > 0 {
+		s.Notes = append(s.Notes, r.refusalNote(m.refused, m.asked, m.why))
 	}
 	s.Tables = append(s.Tables, signIns, report.Table{
 		Title: "A sign-in beside the bare hash", Head: "one after the other", Columns: []string{"p50", "p95"},

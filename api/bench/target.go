@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"basalt/api/bench/report"
+	"basalt/auth"
 )
 
 // Target is the Basalt that is measured.
@@ -31,10 +32,11 @@ type Target struct {
 	OwnerID string
 	Token   string
 
-	password string   // the owner's
-	own      *Own     // nil: it is somebody else's
-	made     bool     // the tables were made for this run
-	users    []string // ids of the users that were made for this run
+	password string      // the owner's
+	secret   auth.Secret // that tokens are signed with; empty: not known
+	own      *Own        // nil: it is somebody else's
+	made     bool        // the tables were made for this run
+	users    []string    // ids of the users that were made for this run
 }
 
 // The user that owns the rows.
@@ -81,10 +83,10 @@ func (t *Target) makeTables(ctx context.Context) error {
 	if err != nil || there {
 		return err
 	}
+	t.made = true // an interrupt may come before the answer
 	if err := t.sql(ctx, Schema); err != nil {
 		return fmt.Errorf("make the tables of the benchmark: %w", err)
 	}
-	t.made = true
 	return t.seen(ctx)
 }
 

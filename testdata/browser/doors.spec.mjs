@@ -1,8 +1,8 @@
 // Getting in: the set-up link, signing out and in by keyboard, and the shell; axe on each of these screens.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { screens } from './screens.mjs'
-import { calm, expectNoAxeViolations, expectNoSidewaysScroll, owner, schemes, settled, start, widths } from './world.mjs'
+import { screens, seed } from './screens.mjs'
+import { expectAccessible, expectNoAxeViolations, owner, settled, start } from './world.mjs'
 
 let world
 before(async () => { world = await start({ administrator: false }) })
@@ -117,20 +117,8 @@ test('a session that is ended elsewhere is said so, and what was typed is still 
 })
 
 test('axe finds nothing, and nothing is wider than the window', { timeout: 1_200_000 }, async (t) => {
-  for (const { seed } of screens) await seed?.(world)
+  await seed(world, screens)
   for (const { name, path, signedIn = true, prepare } of screens) {
-    await t.test(name, async () => {
-      for (const width of widths) {
-        for (const scheme of schemes) {
-          const page = await world.open(path, { width, scheme, signedIn })
-          await prepare?.(page, world)
-          await settled(page)
-          await expectNoAxeViolations(page)
-          await expectNoSidewaysScroll(page)
-          calm(page)
-          await world.close(page)
-        }
-      }
-    })
+    await t.test(name, () => expectAccessible(world, path, { prepare, signedIn }))
   }
 })

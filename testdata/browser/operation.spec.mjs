@@ -119,7 +119,7 @@ test('a request is found by filters that are in the address, and opened', { time
   await page.goBack()
   await drawer.waitFor(within)
   await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: 'Clear', exact: true }).click()
+  await page.getByRole('button', { name: 'Clear the filter' }).click()
   await page.waitForURL((url) => !url.searchParams.has('status'), within)
 
   // The table that --log-requests keeps says the same.

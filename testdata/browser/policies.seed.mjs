@@ -11,6 +11,7 @@ export async function seed(world) {
     insert into todos values (1, '${ada}', 'write', false), (2, '${bob}', 'read', false), (3, '${ada}', 'calculate', true), (4, null, 'of nobody', false) on conflict do nothing;
     grant all on todos to anon, authenticated;
     create table if not exists profiles (id uuid primary key, name text, api_key text);
+    insert into profiles values ('${ada}', 'Ada', 'k-1'), ('${bob}', 'Bob', 'k-2') on conflict do nothing;
     alter table profiles enable row level security;
     drop policy if exists "Everybody reads" on profiles;
     create policy "Everybody reads" on profiles for select using (true);

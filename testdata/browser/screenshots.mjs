@@ -1,7 +1,7 @@
 // Takes pictures of all screens, in both schemes and at all widths, into the folder screenshots.
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { screens } from './screens.mjs'
+import { screens, seed } from './screens.mjs'
 import { schemes, settled, start, widths } from './world.mjs'
 
 const folder = fileURLToPath(new URL('./screenshots/', import.meta.url))
@@ -10,7 +10,7 @@ mkdirSync(folder, { recursive: true })
 const world = await start()
 try {
   const wanted = screens.filter(({ name }) => only.length === 0 || only.includes(name))
-  for (const { seed } of wanted) await seed?.(world)
+  await seed(world, wanted)
   for (const { name, path, signedIn = true, prepare } of wanted) {
     for (const width of widths) {
       for (const scheme of schemes) {

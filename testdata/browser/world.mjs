@@ -204,13 +204,13 @@ export async function expectNoSidewaysScroll(page) {
   assert.ok(wide <= room, `the page is ${wide} px wide in a window of ${room} px`)
 }
 
-/** Runs axe on a screen in both schemes and at all widths. */
-export async function expectAccessible(world, path, { prepare } = {}) {
+/** Runs axe on a screen in both schemes and at all widths. Each time it is opened anew: in a page whose scheme changes Chromium keeps some inherited colours. */
+export async function expectAccessible(world, path, { prepare, signedIn = true } = {}) {
   for (const width of widths) {
     for (const scheme of schemes) {
-      const page = await world.open(path, { width, scheme })
+      const page = await world.open(path, { width, scheme, signedIn })
       try {
-        await prepare?.(page)
+        await prepare?.(page, world)
         await settled(page)
         await expectNoAxeViolations(page)
         await expectNoSidewaysScroll(page)

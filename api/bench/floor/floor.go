@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/labstack/echo/v4"
 
+	"basalt/auth"
 	"basalt/query/catalog"
 	"basalt/query/pgjson"
 )
@@ -36,7 +37,8 @@ type Statement struct {
 type Server struct {
 	Pool   *pgxpool.Pool
 	Types  *catalog.Catalog
-	Claims string // of the user, as JSON
+	Claims string      // of the user, as JSON
+	Secret auth.Secret // that HS256 tokens are verified with
 }
 
 // The same settings that Basalt makes for each request, in one statement.

@@ -14,13 +14,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/labstack/echo/v4"
 
+	"basalt/auth"
 	"basalt/query/catalog"
 	"basalt/store"
 )
 
 // Serve answers by hand, on a free port of the loopback whose URL it prints, until ctx ends. Its pool is as large as
-// Basalt's.
-func Serve(ctx context.Context, databaseURL, claims string, out io.Writer) error {
+// Basalt's. Rows are read with the claims, tokens verified with the secret.
+func Serve(ctx context.Context, databaseURL, claims string, secret auth.Secret, out io.Writer) error {
 	config, err := pgxpool.ParseConfig(databaseURL)
 	if err != nil {
 		return fmt.Errorf("read the database's URL: %w", err)
@@ -39,7 +40,7 @@ func Serve(ctx context.Context, databaseURL, claims string, out io.Writer) error
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: (&Server{Pool: pool, Types: types, Claims: claims}).routes()}
+	server := &http.Server{Handler: (&Server{Pool: pool, Types: types, Claims: claims, Secret: secret}).routes()}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	fmt.Fprintf(out, "http://%s\n", listener.Addr())
@@ -71,6 +72,7 @@ const (
 	PathEmbed     = "/embed100x10?after="
 	PathEmbedJSON = "/embed100x10-json?after="
 	PathInsert    = "/insert"
+	PathUser      = "/user"
 )
 
 func (s *Server) routes() *echo.Echo {
@@ -84,6 +86,7 @@ func (s *Server) routes() *echo.Echo {
 	e.GET("/embed100x10", s.Handler(Embed()))
 	e.GET("/embed100x10-json", s.Handler(EmbedInDatabase()))
 	e.POST("/insert", s.Handler(Insert()))
+	e.GET("/user", Verifying(s.Secret, User(s.Pool)))
 	return e
 }
 

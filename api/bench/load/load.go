@@ -94,15 +94,15 @@ func Open(ctx context.Context, o Options, rate float64, prepare Prepare) (*Resul
 	}
 	due := make(chan time.Time) // no queue: who is not there is counted
 	results := make([]*Result, o.Callers)
+	clients := connected(ctx, target, o.Callers) // who comes in crowds has been there before
 	var group sync.WaitGroup
 	start := time.Now()
 	begin := start.Add(o.Warm)
 	end := begin.Add(o.For)
-	for caller := range o.Callers {
+	for caller, c := range clients {
 		result := newResult()
 		results[caller] = result
 		group.Go(func() {
-			c := newClient(target)
 			defer c.close()
 			var r Request
 			n := 0
@@ -145,6 +145,26 @@ func Open(ctx context.Context, o Options, rate float64, prepare Prepare) (*Resul
 	result := merge(results, o.For)
 	result.Offered, result.Unsent = offered, unsent
 	return result, nil
+}
+
+// connected are clients with an open connection, but for those whom the server does not let in: they try it again with
+// their first request.
+func connected(ctx context.Context, target *url.URL, n int) []*client {
+	const atOnce = 32
+	clients := make([]*client, n)
+	var group sync.WaitGroup
+	for first := range atOnce {
+		group.Go(func() {
+			for i := first; i < n; i += atOnce {
+				clients[i] = newClient(target)
+				if ctx.Err() == nil {
+					_ = clients[i].connect()
+				}
+			}
+		})
+	}
+	group.Wait()
+	return clients
 }
 
 // CheckURL refuses what is not the base address of a server.

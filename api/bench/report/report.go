@@ -2,6 +2,7 @@
 package report
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -20,6 +21,8 @@ type Report struct {
 	Machine  Machine       `json:"machine"`
 	Server   Server        `json:"server"`
 	Sections []Section     `json:"sections"`
+	// Changes, when set, are shown with the report: what is different since an earlier run.
+	Changes *Comparison `json:"-"`
 }
 
 // Machine is what measured; a server that is given by URL may run elsewhere.
@@ -89,12 +92,15 @@ type Figure struct {
 	// Key names it in comparisons of runs: "reads.pk.50.p95".
 	Key  string `json:"key"`
 	Unit string `json:"unit"` // ms, µs, ns, /s, MiB, ×, B, "" (a count)
-	// Value is the median of Rounds, which show the noise. A figure measured once has one round.
+	// Value is the median of Rounds, which show the noise. A figure measured once has one round; one without any was not
+	// measured.
 	Value  float64   `json:"value"`
 	Rounds []float64 `json:"rounds"`
 	Better Better    `json:"better,omitempty"`
 	// Bar, when set, is the value that it is to reach.
 	Bar *float64 `json:"bar,omitempty"`
+	// Headline, when set, puts the figure on top of the report, under these words.
+	Headline string `json:"headline,omitempty"`
 }
 
 // Better says in which direction a figure is good.
@@ -106,10 +112,16 @@ const (
 	Higher Better = "higher"
 )
 
-// Reached says whether a figure keeps its bar; ok is false without one.
+// Measured says whether there is anything to show.
+func (f *Figure) Measured() bool { return len(f.Rounds) > 0 }
+
+// Reached says whether a figure keeps its bar; ok is false without one. What was not measured has not reached it.
 func (f *Figure) Reached() (reached, ok bool) {
 	if f.Bar == nil {
 		return false, false
+	}
+	if !f.Measured() {
+		return false, true
 	}
 	if f.Better == Higher {
 		return f.Value >= *f.Bar, true
@@ -126,6 +138,28 @@ func NewFigure(key, unit string, better Better, rounds ...float64) *Figure {
 func (f *Figure) WithBar(bar float64) *Figure {
 	f.Bar = &bar
 	return f
+}
+
+// WithHeadline puts the figure on top of the report, under these words.
+func (f *Figure) WithHeadline(words string) *Figure {
+	f.Headline = words
+	return f
+}
+
+// Spread is the distance between the least and the most of the rounds.
+func (f *Figure) Spread() float64 {
+	if !f.Measured() {
+		return 0
+	}
+	return slices.Max(f.Rounds) - slices.Min(f.Rounds)
+}
+
+// Noise is half the spread as a part of the value: 0.05 is ± 5 %. It is unknown, ok false, of a figure measured once.
+func (f *Figure) Noise() (part float64, ok bool) {
+	if len(f.Rounds) < 2 || f.Value == 0 {
+		return 0, false
+	}
+	return f.Spread() / 2 / math.Abs(f.Value), true
 }
 
 func median(values []float64) float64 {
@@ -176,5 +210,8 @@ type Mark struct {
 
 // At makes a point of a figure.
 func (f *Figure) At(x float64) Point {
+	if !f.Measured() {
+		return Point{X: x, Y: f.Value, Low: f.Value, High: f.Value}
+	}
 	return Point{X: x, Y: f.Value, Low: slices.Min(f.Rounds), High: slices.Max(f.Rounds)}
 }

@@ -300,6 +300,7 @@ export interface ExploreEmbed {
   relation: string
   name: string
   hint: string
+  constraint: string
   cardinality: string
   to_one: boolean
   through: string

@@ -17,4 +17,10 @@ export interface Column<R> {
   sortable?: boolean
   /** Long text goes on in further lines. */
   wrap?: boolean
+  /** In a list, which a table becomes where room is short, the line of its own at the top; the first column when none says so. */
+  lead?: boolean
+  /** Understood without the column's name, which a list leaves out then. */
+  clear?: boolean
+  /** Left out where there is room for a table, yet not for all of it. */
+  spare?: boolean
 }

@@ -41,7 +41,7 @@ export function embedFor(embeds: readonly ExploreEmbed[], name: string, hint?: s
   const named = embeds.filter((one) => one.name === name)
   if (!hint) return named.find((one) => one.hint === '') ?? named[0]
   // A hint may also be the column of the foreign key, or the table between.
-  return named.find((one) => one.hint === hint) ?? named.find((one) => one.through === hint || one.columns.some((pair) => pair.split(' = ').includes(hint)))
+  return named.find((one) => one.hint === hint || one.constraint === hint) ?? named.find((one) => one.through === hint || one.columns.some((pair) => pair.split(' = ').includes(hint)))
 }
 
 /** An example of a value in JSON, by the type of its column. */

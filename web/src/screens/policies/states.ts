@@ -15,15 +15,15 @@ export function stateOf(table: PolicyTableBody): State {
   const count = n === 1 ? '1 policy' : `${n} policies`
   const who = table.grants.filter((grant) => grant.role !== 'service_role').map((grant) => grant.role)
   if (!table.rls) {
-    if (n > 0) return { tone: 'bad', short: 'Off', words: `Off: its ${count} ${n === 1 ? 'is' : 'are'} not in force` }
-    if (who.length === 0) return { tone: 'plain', short: 'Off', words: 'Off: no role of the API has a grant' }
+    if (n > 0) return { tone: 'bad', short: 'Off', words: `its ${count} ${n === 1 ? 'is' : 'are'} not in force` }
+    if (who.length === 0) return { tone: 'plain', short: 'Off', words: 'no role of the API has a grant' }
     const may = readers(table).length > 0 ? 'reads everything' : 'writes everything'
-    return { tone: table.exposed ? 'bad' : 'warn', short: 'Off', words: `Off: everybody with a grant ${may}` }
+    return { tone: table.exposed ? 'bad' : 'warn', short: 'Off', words: `everybody with a grant ${may}` }
   }
   const forced = table.rls_forced ? ', forced on its owner too' : ''
-  if (n === 0) return { tone: 'warn', short: 'On', words: `On, no policy: nobody reads${forced}` }
-  if (!table.policies.some((policy) => policy.permissive)) return { tone: 'warn', short: 'On', words: `On, ${count}, none permissive: nobody reads${forced}` }
-  return { tone: 'good', short: 'On', words: `On, ${count}${forced}` }
+  if (n === 0) return { tone: 'warn', short: 'On', words: `no policy: nobody reads${forced}` }
+  if (!table.policies.some((policy) => policy.permissive)) return { tone: 'warn', short: 'On', words: `${count}, none permissive: nobody reads${forced}` }
+  return { tone: 'good', short: 'On', words: `${count}${forced}` }
 }
 
 /** Turns row level security on or off. */
