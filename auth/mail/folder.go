@@ -142,11 +142,8 @@ func subject(search []folder, name string) (*text.Template, *source, error) {
 			if s == nil || s.subject == "" {
 				continue
 			}
-			t, err := text.New(s.file + ofSubject).Parse(s.subject)
-			if err != nil {
-				return nil, nil, &TemplateError{s.file + ofSubject, err}
-			}
-			return t, s, nil
+			t, err := parseText(s.file+ofSubject, s.subject)
+			return t, s, err
 		}
 	}
 	return nil, nil, &TemplateError{name, errors.New("there is no subject; write `Subject: …` in the first line")}

@@ -202,17 +202,22 @@ func load(frame *source, search, translated []folder, name string) (*template, e
 		return nil, &TemplateError{page.file, errors.New("neither the HTML nor the text has anything in it")}
 	}
 	if page.body != "" {
-		t.html = html.New(frame.file)
+		t.html = html.New(frame.file).Funcs(functions())
 		if _, err := t.html.Parse(frame.body); err != nil {
 			return nil, &TemplateError{frame.file, err}
 		}
 		if t.html, err = t.html.New(page.file).Parse(page.body); err != nil {
 			return nil, &TemplateError{page.file, err}
 		}
+		for _, part := range t.html.Templates() {
+			if err := limit(part.Tree); err != nil {
+				return nil, &TemplateError{part.Tree.ParseName, err}
+			}
+		}
 	}
 	if plain.body != "" {
-		if t.text, err = text.New(plain.file).Parse(plain.body + "\n"); err != nil {
-			return nil, &TemplateError{plain.file, err}
+		if t.text, err = parseText(plain.file, plain.body+"\n"); err != nil {
+			return nil, err
 		}
 	}
 	var headed *source
@@ -223,6 +228,20 @@ func load(frame *source, search, translated []folder, name string) (*template, e
 	for _, origin := range []Origin{Folder, Kept} {
 		if page.origin == origin || plain.origin == origin {
 			t.written.Origin = origin
+		}
+	}
+	return t, nil
+}
+
+// parseText reads a template that writes text.
+func parseText(name, body string) (*text.Template, error) {
+	t, err := text.New(name).Funcs(functions()).Parse(body)
+	if err != nil {
+		return nil, &TemplateError{name, err}
+	}
+	for _, part := range t.Templates() {
+		if err := limit(part.Tree); err != nil {
+			return nil, &TemplateError{name, err}
 		}
 	}
 	return t, nil
@@ -248,39 +267,26 @@ const noValue = "<no value>"
 
 func (t *template) write(v Variables) (Letter, error) {
 	var letter Letter
-	var b page
+	b := page{}
 	if err := t.subject.Execute(&b, v); err != nil {
 		return Letter{}, &TemplateError{t.subject.Name(), err}
 	}
 	letter.Subject = oneLine(strings.ReplaceAll(b.String(), noValue, ""))
 	if t.text != nil {
-		b.Reset()
+		b = page{}
 		if err := t.text.Execute(&b, v); err != nil {
 			return Letter{}, &TemplateError{t.text.Name(), err}
 		}
 		letter.Text = strings.ReplaceAll(b.String(), noValue, "")
 	}
 	if t.html != nil {
-		b.Reset()
+		b = page{}
 		if err := t.html.Execute(&b, v); err != nil {
 			return Letter{}, &TemplateError{t.html.Name(), err}
 		}
 		letter.HTML = b.String()
 	}
 	return letter, nil
-}
-
-// page takes what a template writes, up to a bound: a template can write without an end.
-type page struct{ strings.Builder }
-
-// mostLetter bounds each part of a mail, in bytes.
-const mostLetter = 2 << 20
-
-func (p *page) Write(b []byte) (int, error) {
-	if p.Len()+len(b) > mostLetter {
-		return 0, fmt.Errorf("it writes more than %d bytes", mostLetter)
-	}
-	return p.Builder.Write(b)
 }
 
 // oneLine makes a header's text of what users may have written: what would begin another line is a blank.
