@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	text "text/template"
 	"text/template/parse"
@@ -11,11 +12,11 @@ import (
 
 // Limits of what a template can do: all that would end too late, or take too much memory, is an error of the template.
 const (
-	mostLetter = 2 << 20  // bytes of each part of a mail
-	mostSteps  = 20_000   // texts, values, and turns of a range, of each part of a mail
-	mostValue  = 64 << 10 // bytes that a function makes a text of
-	// mostRanges is how deep ranges can be nested in one another: html/template reads the innermost one 2^n times.
-	mostRanges = 5
+	mostLetter = 2 << 20 // bytes of each part of a mail
+	mostSteps  = 5000    // of each part of a mail: texts, values, turns of a range
+	mostValue  = 4 << 10 // bytes that a function makes a text of
+	bytesAStep = 100     // of an expression: a longer one takes another step for as many
+	mostNodes  = 20_000  // that html/template may come to read, each of them 2^n times below n ranges and n templates
 )
 
 // page takes what a template writes.
@@ -34,42 +35,98 @@ func (p *page) Write(b []byte) (int, error) {
 	return p.Builder.Write(b)
 }
 
-// limit has a template that is not executed yet write an empty text at the beginning of each list of its nodes: so none
-// runs on without a step that its page counts. It refuses ranges that are nested too deeply.
-func limit(tree *parse.Tree) error {
-	if tree == nil {
-		return nil
+// limit has templates that know one another, and are not executed yet, write empty texts: one at the beginning of each list
+// of their nodes, and more before long expressions. So nothing runs on without a step that its page counts. It refuses what
+// html/template would read for ever.
+func limit(trees []*parse.Tree) error {
+	l := limiter{map[string]*parse.Tree{}, map[string]int{}}
+	for _, tree := range trees {
+		if tree != nil {
+			l.trees[tree.Name] = tree
+		}
 	}
-	return limitList(tree, tree.Root, 0)
+	for name := range l.trees {
+		if _, err := l.template(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func limitList(tree *parse.Tree, list *parse.ListNode, ranges int) error {
-	if list == nil {
-		return nil
+type limiter struct {
+	trees map[string]*parse.Tree
+	nodes map[string]int // that are read of a template, by its name; unread while it is being looked through
+}
+
+const unread = -1
+
+// template gives how many nodes are read of a template. One that is not there is for its caller to find.
+func (l *limiter) template(name string) (int, error) {
+	tree, nodes := l.trees[name], l.nodes[name]
+	if tree == nil || nodes > 0 {
+		return nodes, nil
 	}
+	l.nodes[name] = unread
+	nodes, err := l.list(tree, tree.Root)
+	l.nodes[name] = nodes + 1
+	return nodes + 1, err
+}
+
+func (l *limiter) list(tree *parse.Tree, list *parse.ListNode) (nodes int, err error) {
+	if list == nil {
+		return 0, nil
+	}
+	step := &parse.TextNode{NodeType: parse.NodeText, Pos: list.Pos}
+	stepped := []parse.Node{step}
 	for _, node := range list.Nodes {
+		wrong := func(format string, values ...any) error {
+			location, _ := tree.ErrorContext(node)
+			return &TemplateError{tree.ParseName, fmt.Errorf("template: "+location+": "+format, values...)}
+		}
+		var pipe *parse.PipeNode
 		var branch *parse.BranchNode
-		within := ranges
+		within, times := 0, 1
 		switch node := node.(type) {
+		case *parse.TextNode:
+			nodes += len(node.Text) / bytesAStep
+		case *parse.ActionNode:
+			pipe = node.Pipe
+		case *parse.TemplateNode:
+			if l.nodes[node.Name] == unread {
+				return 0, wrong("the template %q takes itself in", node.Name)
+			}
+			pipe, times = node.Pipe, 2
+			within, err = l.template(node.Name)
 		case *parse.IfNode:
 			branch = &node.BranchNode
 		case *parse.WithNode:
 			branch = &node.BranchNode
 		case *parse.RangeNode:
-			branch, within = &node.BranchNode, ranges+1
-		default:
-			continue
+			branch, times = &node.BranchNode, 2
 		}
-		if within > mostRanges {
-			location, _ := tree.ErrorContext(node)
-			return fmt.Errorf("template: %s: more than %d ranges are nested in one another", location, mostRanges)
+		if branch != nil {
+			pipe = branch.Pipe
+			if within, err = l.list(tree, branch.List); err == nil {
+				var other int
+				other, err = l.list(tree, branch.ElseList)
+				within += other
+			}
 		}
-		if err := errors.Join(limitList(tree, branch.List, within), limitList(tree, branch.ElseList, ranges)); err != nil {
-			return err
+		if err != nil {
+			return 0, err
+		}
+		if pipe != nil {
+			steps := len(pipe.String()) / bytesAStep
+			nodes += steps
+			stepped = append(stepped, slices.Repeat([]parse.Node{step}, steps)...)
+		}
+		stepped = append(stepped, node)
+		if nodes += 1 + times*within; nodes > mostNodes {
+			return 0, wrong("there is too much in it, or too many ranges and templates in one another")
 		}
 	}
-	list.Nodes = append([]parse.Node{&parse.TextNode{NodeType: parse.NodeText, Pos: list.Pos}}, list.Nodes...)
-	return nil
+	list.Nodes = stepped
+	return nodes, nil
 }
 
 // functions take the places of those of text/template that can make a long text of a short one, again and again.

@@ -21,18 +21,40 @@ func TestATemplateThatWouldNotEndIsRefused(t *testing.T) {
 		fmt.Fprintf(&chain, `{{ define "p%d" }}{{ template "p%d" . }}{{ template "p%d" . }}{{ end }}`, i, i+1, i+1)
 	}
 	chain.WriteString(`{{ define "p60" }}{{ end }}{{ template "p0" . }}x`)
-	const steps, value, format, ranges = "more than 20000 steps", "longer than 65536 bytes", "four digits", "more than 5 ranges"
+	knot := strings.Builder{}
+	for i := range 20 {
+		fmt.Fprintf(&knot, `{{ define "p%d" }}{{ if . }}`, i)
+		for j := range 20 {
+			fmt.Fprintf(&knot, `<a title="{{ template "p%d" }}">{{ template "p%d" }}</a>`, j, j)
+		}
+		knot.WriteString(`{{ end }}{{ end }}`)
+	}
+	knot.WriteString(`x{{ template "p0" }}`)
+	ladder := strings.Builder{}
+	for i := range 20 {
+		fmt.Fprintf(&ladder, `{{ define "p%d" }}{{ range $ }}`, i)
+		for j := i + 1; j <= 20; j++ {
+			fmt.Fprintf(&ladder, `<a title="{{ template "p%d" $ }}">{{ template "p%d" $ }}</a>`, j, j)
+		}
+		ladder.WriteString(`{{ end }}{{ end }}`)
+	}
+	ladder.WriteString(`{{ define "p20" }}{{ end }}x{{ template "p0" 2 }}`)
+	const steps, value, format, deep = "more than 5000 steps", "longer than 4096 bytes", "four digits", "in one another"
 	for _, test := range []struct{ name, body, want string }{
 		{"a long range", `x{{ range 9000000000000000000 }}{{ end }}`, steps},
 		{"a long range that goes on", `x{{ range 9000000000000000000 }}{{ continue }}{{ end }}`, steps},
-		{"a long range that has another beside", `x{{ range 10001 }}{{ if . }}{{ else }}{{ end }}{{ end }}`, steps},
+		{"a long range that has another beside", `x{{ range 2600 }}{{ if . }}{{ else }}{{ end }}{{ end }}`, steps},
 		{"ranges in one another", `x{{ range 1000 }}{{ range 1000 }}{{ range 1000 }}{{ end }}{{ end }}{{ end }}`, steps},
-		{"ranges that are read 2^n times", nested("{{ range . }}", 60), ranges},
-		{"ranges below conditions", nested("{{ range . }}{{ if . }}{{ else }}{{ end }}{{ with . }}", 6) + strings.Repeat("{{ end }}", 6), ranges},
-		{"ranges in a part", `{{ define "part" }}` + nested("{{ range . }}", 6) + `{{ end }}x`, ranges},
-		{"parts that are taken in 2^n times", chain.String(), steps},
-		{"a part that takes itself in", `{{ define "p" }}{{ template "p" . }}{{ end }}x{{ template "p" . }}`, steps},
-		{"a text that is written again and again", `{{ range 19000 }}` + strings.Repeat("x", 1000) + `{{ end }}`, "more than 2097152 bytes"},
+		{"ranges that are read 2^n times", nested("{{ range . }}", 60), deep},
+		{"ranges below conditions", nested("{{ range . }}{{ if . }}{{ else }}{{ end }}{{ with . }}", 20) + strings.Repeat("{{ end }}", 20), deep},
+		{"ranges in a part", `{{ define "part" }}` + nested("{{ range . }}", 16) + `{{ end }}x`, deep},
+		{"parts that are taken in 2^n times", chain.String(), deep},
+		{"parts that take in all later ones in a range", ladder.String(), deep},
+		{"a part that takes itself in", `{{ define "p" }}{{ template "p" . }}{{ end }}x{{ template "p" . }}`, `the template "p" takes itself in`},
+		{"parts that take one another in", knot.String(), "takes itself in"},
+		{"parts that take themselves in below conditions", `{{ define "p" }}{{ if . }}{{ else }}{{ template "q" }}{{ end }}{{ end }}{{ define "q" }}{{ range . }}{{ template "p" }}{{ end }}{{ end }}x`, "takes itself in"},
+		{"a long expression in a range", `x{{ range 1000 }}{{ $x := or` + strings.Repeat(" 0", 500) + ` }}{{ end }}`, steps},
+		{"a text that is written again and again", `{{ range 4000 }}` + strings.Repeat("x", 1000) + `{{ end }}`, "more than 2097152 bytes"},
 		{"a text that is doubled", `{{ $x := "x" }}{{ range 60 }}{{ $x = print $x $x }}{{ end }}`, value},
 		{"a text that is doubled in lines", `{{ $x := "x" }}{{ range 60 }}{{ $x = println $x $x }}{{ end }}`, value},
 		{"a text that is doubled by a format", `{{ $x := "x" }}{{ range 60 }}{{ $x = printf "%s%s" $x $x }}{{ end }}`, value},

@@ -349,7 +349,7 @@ func TestWhatUsersWriteIsEscapedWhereItStands(t *testing.T) {
 	t.Parallel()
 	s := shelfOver(t, storetest.New(t), nil)
 	s.mustStore(t, mail.Sheet{
-		Language: "en", Name: "invite", Subject: "{{ .Data.name }}", Text: "{{ .Data.name }} {{ .Data.nothing }}",
+		Language: "en", Name: "invite", Subject: `{{ .Data.name }}{{ "\r\nBcc: mallory@example.com" }}`, Text: "{{ .Data.name }} {{ .Data.nothing }}",
 		HTML: `<p title="{{ .Data.name }}">{{ .Data.name }}</p><a href="{{ .Data.link }}">{{ .Data.nothing }}</a><a href="{{ .ConfirmationURL }}">x</a>`,
 	})
 	letter := s.write(t, auth.MailInvite, `{"name":"<img src=x onerror=\"alert(1)\">\r\nBcc: eve@example.com\u2028\u0000x","link":"javascript:alert(1)"}`)
@@ -359,7 +359,7 @@ func TestWhatUsersWriteIsEscapedWhereItStands(t *testing.T) {
 	if !strings.Contains(letter.HTML, `<a href="https://api.example/v?a=1&amp;b=2">`) {
 		t.Errorf("the link is %s", letter.HTML)
 	}
-	if letter.Subject != `<img src=x onerror="alert(1)"> Bcc: eve@example.com x` {
+	if letter.Subject != `<img src=x onerror="alert(1)"> Bcc: eve@example.com x Bcc: mallory@example.com` {
 		t.Errorf("the subject is %q", letter.Subject)
 	}
 	if strings.Contains(letter.Text, "no value") || !strings.HasPrefix(letter.Text, `<img src=x onerror="alert(1)">`) {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	text "text/template"
+	"text/template/parse"
 	"unicode"
 
 	"golang.org/x/text/language"
@@ -209,10 +210,12 @@ func load(frame *source, search, translated []folder, name string) (*template, e
 		if t.html, err = t.html.New(page.file).Parse(page.body); err != nil {
 			return nil, &TemplateError{page.file, err}
 		}
+		var trees []*parse.Tree
 		for _, part := range t.html.Templates() {
-			if err := limit(part.Tree); err != nil {
-				return nil, &TemplateError{part.Tree.ParseName, err}
-			}
+			trees = append(trees, part.Tree)
+		}
+		if err := limit(trees); err != nil {
+			return nil, err
 		}
 	}
 	if plain.body != "" {
@@ -239,12 +242,11 @@ func parseText(name, body string) (*text.Template, error) {
 	if err != nil {
 		return nil, &TemplateError{name, err}
 	}
+	var trees []*parse.Tree
 	for _, part := range t.Templates() {
-		if err := limit(part.Tree); err != nil {
-			return nil, &TemplateError{name, err}
-		}
+		trees = append(trees, part.Tree)
 	}
-	return t, nil
+	return t, limit(trees)
 }
 
 // try makes a mail of which everything is known, and one of which nothing is, so that a name that is none is found now.
