@@ -1,8 +1,13 @@
 package admin_test
 
 import (
+	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"basalt/api"
@@ -132,6 +137,74 @@ func TestAProviderThatCannotWorkIsRefused(t *testing.T) {
 	}
 	if answer := d.call(t, "POST", "/providers/custom", whole(func(*admin.CustomProviderChange) {})); answer.Status != http.StatusConflict {
 		t.Errorf("one of the same name: %d %s", answer.Status, answer.Body)
+	}
+}
+
+func TestNoProviderLeadsTheServerToAddressesOfItsOwnNetwork(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		_, _ = io.WriteString(w, `{"canary":"of-the-inside"}`)
+	}))
+	t.Cleanup(inside.Close)
+	_, port, _ := net.SplitHostPort(inside.Listener.Addr().String())
+	s := apitest.Start(t, "", nil)
+	d := &dashboard{s, s.Administrator(t, administrator.Owner)}
+	for i, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "[::1]", "0.0.0.0", "2130706433", "0x7f000001", "127.1", "169.254.169.254", "10.0.0.1", "[fe80::1]"} {
+		for j, issuer := range []string{"http://" + host + ":" + port, "https://" + host + ":" + port} {
+			for _, in := range []admin.ProviderDiscovery{{Issuer: issuer}, {Issuer: "https://id.example", DiscoveryURL: issuer + "/.well-known/openid-configuration"}} {
+				if answer := d.call(t, "POST", "/providers/discover", in); answer.Status/100 != 4 {
+					t.Errorf("%+v: %d %s", in, answer.Status, answer.Body)
+				}
+			}
+			name := fmt.Sprintf("custom:one%d-%d", i, j)
+			made := d.call(t, "POST", "/providers/custom", admin.CustomProviderChange{
+				Identifier: name, Type: "oidc", Name: changing("One"), ClientID: changing("a"), ClientSecret: changing(auth.Secret("b")), Issuer: changing(issuer),
+			})
+			if made.Status != http.StatusOK {
+				continue
+			}
+			if answer := s.Do(t, "GET", "/auth/v1/authorize?provider="+name, ""); answer.Status < 400 {
+				t.Errorf("%s leads to %s", issuer, answer.Header.Get("Location"))
+			}
+		}
+	}
+	if asked.Load() != 0 {
+		t.Errorf("what is inside was asked %d times", asked.Load())
+	}
+	saml := d.call(t, "POST", "/providers/saml", admin.SAMLProviderChange{MetadataURL: "https://127.0.0.1:" + port, Domains: []string{"acme.example"}})
+	if saml.Status/100 != 4 || !strings.Contains(saml.Body, "saml_metadata_fetch_failed") || asked.Load() != 0 {
+		t.Errorf("metadata from inside: %d %s", saml.Status, saml.Body)
+	}
+}
+
+func TestADiscoveryTellsNothingOfAnotherAnswer(t *testing.T) {
+	t.Parallel()
+	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, `{"canary":"of-the-inside"}`)
+	}))
+	t.Cleanup(inside.Close)
+	for name, answer := range map[string]http.HandlerFunc{
+		"a page":      func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<p>canary") },
+		"another one": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"canary":"x"}`) },
+		"a refusal":   func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "canary", http.StatusForbidden) },
+		"a redirect":  func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, inside.URL, http.StatusFound) },
+		"too much": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, strings.Repeat("canary", 1<<20))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			issuer := httptest.NewServer(answer)
+			t.Cleanup(issuer.Close)
+			s := apitest.Start(t, "", neighbours)
+			d := &dashboard{s, s.Administrator(t, administrator.Owner)}
+			got := d.call(t, "POST", "/providers/discover", admin.ProviderDiscovery{Issuer: issuer.URL})
+			if got.Status != http.StatusUnprocessableEntity || strings.Contains(got.Body+s.Log.String(), "canary") {
+				t.Errorf("%d %.500s", got.Status, got.Body)
+			}
+		})
 	}
 }
 
