@@ -34,6 +34,7 @@ test: lint test-go test-sdk test-web test-browser
 test-go: build bin/k6
 	go test $(RACE) -timeout 20m ./...
 	go test $(RACE) -count=1 -timeout 20m $(SOAK)
+	go test -C testdata/peers -timeout 5m ./...
 
 ## soak: all of the crashes, outages, floods and random requests of which test-go runs a part; an hour on a machine of its own
 soak: bin/k6
@@ -87,6 +88,7 @@ lint:
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt: $$unformatted"; exit 1; }
 	go vet ./... $(SOAK)
 	go run $(STATICCHECK) ./... $(SOAK)
+	cd testdata/peers && go vet ./... && go run $(STATICCHECK) ./...
 
 ## bench: the Go benchmarks
 bench:

@@ -97,6 +97,9 @@ func Run(ctx context.Context, t *Target, o Options) (*report.Report, error) {
 			return nil, err
 		}
 		part, err := s.measure(r)
+		if ctx.Err() != nil {
+			return nil, ctx.Err() // whatever has failed by it
+		}
 		if err != nil {
 			return nil, fmt.Errorf("measure %s: %w", s.name, err)
 		}

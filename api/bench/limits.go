@@ -80,7 +80,7 @@ func (r *run) pools(s *report.Section) (err error) {
 // readByKey has callers read by primary key. Before what counts they have made their connections, and statements are
 // prepared on those of the pool.
 func (r *run) readByKey(callers int, length time.Duration) (*load.Result, error) {
-	return load.Closed(r.ctx, load.Options{URL: r.target.URL, Callers: callers, Warm: length / 2, For: length}, readKinds[0].prepare(r.target.headers()))
+	return load.Closed(r.ctx, load.Options{URL: r.target.URL, Callers: callers, Warm: length / 2, For: length, Least: leastAnswers}, readKinds[0].prepare(r.target.headers()))
 }
 
 func tellPools(s *report.Section, measured [][]readings, failed [][][]float64, method string) {

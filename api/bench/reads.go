@@ -16,6 +16,9 @@ var callerCounts = []int{1, 5, 10, 20, 50, 100, 200, 500, 1000}
 // tolerable is the latency up to which an answer feels immediate; the page draws it.
 const tolerable = 200 * time.Millisecond
 
+// leastAnswers are the answers of each caller in a round.
+const leastAnswers = 3
+
 // read is a kind of read.
 type read struct {
 	key, title string
@@ -73,7 +76,7 @@ func (r *run) reads() (report.Section, error) {
 		Mark: &report.Mark{Y: milliseconds(tolerable), Name: "200 ms"}}
 	rates := report.Chart{Title: "Reads answered in a second", XLabel: "callers", YLabel: "reads/s", XLog: true, YLog: true}
 	length := r.lasting(700 * time.Millisecond)
-	method := fmt.Sprintf("Each point is the median of %d rounds of %v, the callers' numbers taken in turn; bands are the least and most of the rounds. Load and server share the machine.",
+	method := fmt.Sprintf("Each point is the median of %d rounds of %v, or until each caller has been answered three times, the callers' numbers taken in turn; bands are the least and most of the rounds. Load and server share the machine.",
 		r.options.Rounds, length)
 	percentiles.Method, rates.Method = method, method
 	var worst, fifty, thousand *report.Figure
@@ -83,7 +86,7 @@ func (r *run) reads() (report.Section, error) {
 		for round := range r.options.Rounds {
 			for i, callers := range callerCounts {
 				r.progress.Step(fmt.Sprintf("%s, %d callers, round %d of %d", kind.title, callers, round+1, r.options.Rounds))
-				result, err := load.Closed(r.ctx, load.Options{URL: r.target.URL, Callers: callers, Warm: length / 4, For: length}, kind.prepare(r.target.headers()))
+				result, err := load.Closed(r.ctx, load.Options{URL: r.target.URL, Callers: callers, Warm: length / 4, For: length, Least: leastAnswers}, kind.prepare(r.target.headers()))
 				if err != nil {
 					return s, err
 				}

@@ -145,7 +145,8 @@ func (o options) run(ctx context.Context, log io.Writer) (outcome *peers.Outcome
 	outcome = &peers.Outcome{Format: peers.Format, Started: time.Now().UTC(), Machine: bench.Machine(), Rounds: o.rounds, Published: published}
 	outcome.Machine.LoadBefore = bench.LoadAverage()
 	outcome.Round = time.Duration(o.seconds * float64(time.Second))
-	w := &workshop{basalt: binary, scratch: scratch, cache: cache, secret: rand.Text() + rand.Text(), log: log}
+	w := &workshop{basalt: binary, scratch: scratch, cache: cache, secret: rand.Text() + rand.Text(), progress: newProgress(log)}
+	defer w.progress.end()
 	if w.postgres, err = startPostgres(ctx, scratch, o.database); err != nil {
 		return nil, err
 	}
@@ -171,7 +172,7 @@ func (o options) run(ctx context.Context, log io.Writer) (outcome *peers.Outcome
 	if err != nil {
 		return nil, err
 	}
-	plan := plan{rounds: o.rounds, length: outcome.Round, only: split(o.scenarios), log: log}
+	plan := plan{rounds: o.rounds, length: outcome.Round, only: split(o.scenarios), progress: w.progress}
 	if outcome.Scenarios, err = plan.measure(ctx, measured); err != nil {
 		return nil, err
 	}
@@ -197,16 +198,15 @@ func (o options) start(ctx context.Context, w *workshop, outcome *peers.Outcome)
 			outcome.Peers = append(outcome.Peers, *a)
 			continue
 		}
-		fmt.Fprintf(w.log, "\r\x1b[Kstart %s", a.Title)
+		w.progress.step("start %s", a.Title)
 		err := p.start(ctx, w)
-		fmt.Fprint(w.log, "\r\x1b[K")
 		if err != nil {
 			err = errors.Join(err, p.stop())
 			if must || ctx.Err() != nil {
 				return measured, fmt.Errorf("start %s: %w", a.Title, err)
 			}
 			a.Missing = strings.Join(strings.Fields(err.Error()), " ")
-			fmt.Fprintf(w.log, "%s is not measured: %s\n", a.Title, a.Missing)
+			w.progress.say("%s is not measured: %s", a.Title, a.Missing)
 		} else {
 			measured = append(measured, p)
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"time"
 
 	"basalt/api/bench/peers"
@@ -12,10 +11,10 @@ import (
 
 // plan says how long is measured.
 type plan struct {
-	rounds int
-	length time.Duration // of a round
-	only   []string      // names of scenarios; empty: all
-	log    io.Writer
+	rounds   int
+	length   time.Duration // of a round
+	only     []string      // names of scenarios; empty: all
+	progress *progress
 }
 
 // warm is how long each round asks before it counts: connections open, plans are made.
@@ -45,6 +44,7 @@ func (o plan) measure(ctx context.Context, all []peer) ([]peers.Scenario, error)
 			continue
 		}
 		for _, callers := range s.callers {
+			o.progress.step("%s, %d callers", s.title, callers)
 			samples := make([][]sample, len(all))
 			for round := range o.rounds + 1 {
 				for turn := range all {
@@ -52,7 +52,7 @@ func (o plan) measure(ctx context.Context, all []peer) ([]peers.Scenario, error)
 					if all[at].lacks(s) != "" {
 						continue
 					}
-					fmt.Fprintf(o.log, "\r\x1b[K%s, %d callers, round %d of %d: %s", s.title, callers, round, o.rounds, all[at].about().Title)
+					o.progress.part("%s, %d callers, round %d of %d: %s", s.title, callers, round, o.rounds, all[at].about().Title)
 					measured, err := all[at].measure(ctx, s, callers, warm, o.length)
 					if err != nil {
 						return nil, fmt.Errorf("%s, %s: %w", all[at].about().Title, s.title, err)
@@ -62,7 +62,6 @@ func (o plan) measure(ctx context.Context, all []peer) ([]peers.Scenario, error)
 					}
 				}
 			}
-			fmt.Fprint(o.log, "\r\x1b[K")
 			done := peers.Scenario{Name: s.name, Title: s.title, Callers: callers}
 			base := samples[basaltAt(all)]
 			for i, p := range all {

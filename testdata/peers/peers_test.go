@@ -11,8 +11,8 @@ import (
 	"basalt/api/bench/peers"
 )
 
-// The test starts whatever can be built of the peers, so it is run by hand: go test -C testdata/peers, after make build.
-// PEERS names those to start beside the ones that are always there; PEERS_DATABASE is a PostgreSQL to use.
+// PEERS names servers to start beside those that are always there and need nothing to be fetched; PEERS_DATABASE is a
+// PostgreSQL to use. It needs bin/basalt.
 func TestARunAsksEveryPeerForTheSameRowsAndWritesItsOutcome(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "bench", "peers.json")
 	if only := os.Getenv("PEERS"); only == "" {

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -130,7 +129,8 @@ func (t *trailBase) build(ctx context.Context, w *workshop) (string, error) {
 		return binary, nil
 	}
 	source := filepath.Join(target, "source")
-	if err := os.CopyFS(source, trailBaseSource); err != nil && !errors.Is(err, fs.ErrExist) {
+	// What an earlier version has left there is not built again.
+	if err := errors.Join(os.RemoveAll(source), os.CopyFS(source, trailBaseSource)); err != nil {
 		return "", err
 	}
 	source = filepath.Join(source, "trailbase")

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +19,7 @@ type workshop struct {
 	cache    string    // folder of built peers, kept
 	secret   string    // that the tokens of users of the shared PostgreSQL are signed with (HS256)
 	postgres *postgres // shared by the peers that use one
-	log      io.Writer // progress
+	progress *progress
 
 	commit string // of the measured Basalt
 
@@ -63,10 +62,9 @@ func (w *workshop) build(ctx context.Context, program, folder string, env []stri
 	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
 	for {
-		fmt.Fprintf(w.log, "\r\x1b[Kbuild %s: %s %s, %v", program, tool, args[0], time.Since(began).Round(time.Second))
+		w.progress.part("build %s: %s %s, %v", program, tool, args[0], time.Since(began).Round(time.Second))
 		select {
 		case err := <-ended:
-			fmt.Fprint(w.log, "\r\x1b[K")
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}

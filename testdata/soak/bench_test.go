@@ -97,7 +97,8 @@ func figures(t *testing.T, path string, sections []string) map[string]*report.Fi
 	for _, section := range outcome.Sections {
 		names = append(names, section.Name)
 		for _, note := range section.Notes {
-			if note.Bad {
+			// A database of tests may be set to be quick and not durable, which the benchmark rightly holds against it.
+			if note.Bad && !strings.Contains(note.Text, "fsync = off") {
 				t.Errorf("%s: %s", section.Name, note.Text)
 			}
 		}
@@ -212,6 +213,13 @@ func TestABenchmarkTakesAwayWhatItMadeOnAGivenServer(t *testing.T) {
 	p := serve(t, s)
 	k := readKeys(t, s)
 	conn := connect(t, database.URL)
+	// What the sign-ins and sign-ups of a run have used up is not to stop the next.
+	forgetLimits := func(t *testing.T) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), `delete from basalt.rate_limits`); err != nil {
+			t.Fatal(err)
+		}
+	}
 	given := []string{"--url", p.url(), "--anon-key", k.anon, "--service-key", k.service, "--database-url", database.URL}
 	for _, c := range []struct {
 		moment, reached string // reached is asked of the database
@@ -221,6 +229,7 @@ func TestABenchmarkTakesAwayWhatItMadeOnAGivenServer(t *testing.T) {
 		{"when it writes", `select exists (select from public.bench_entry)`},
 	} {
 		t.Run("interrupted "+c.moment, func(t *testing.T) {
+			forgetLimits(t)
 			b := startBenchmark(t, dataFolder(t), append(given, "--only", "auth,writes")...)
 			reached := false
 			eventually(t, c.moment, func() bool {
@@ -237,9 +246,7 @@ func TestABenchmarkTakesAwayWhatItMadeOnAGivenServer(t *testing.T) {
 		})
 	}
 	t.Run("at its end", func(t *testing.T) {
-		if _, err := conn.Exec(t.Context(), `delete from basalt.rate_limits`); err != nil { // of the sign-ups before
-			t.Fatal(err)
-		}
+		forgetLimits(t)
 		folder := dataFolder(t)
 		b := startBenchmark(t, folder, append(given, "--only", "auth,writes", "--json", "figures.json")...)
 		if code := b.exitCode(t); code != 0 {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,8 +20,11 @@ type Options struct {
 	Callers int
 	// Warm is how long requests are sent before those that count.
 	Warm time.Duration
-	// For is how long requests are counted. With Count it is the longest.
+	// For is how long answers are counted. With Count it is the longest.
 	For time.Duration
+	// Least stretches For, at most tenfold, until so many answers have come for each caller: the figures of a time in which
+	// a caller is hardly answered once tell where its edges lie, and not what the server does.
+	Least int
 	// Count, when not 0, ends the load after so many counted requests of each caller.
 	Count int
 }
@@ -29,17 +33,18 @@ type Options struct {
 // caller's last call left in it.
 type Prepare func(caller, n int, r *Request)
 
-// Closed has each caller send its next request as soon as the last is answered. The error tells that the load itself
-// could not be made; failed requests are in the result.
+// Closed has each caller send its next request as soon as the last is answered. Counted are the answers that come after
+// Warm and until the end. The error tells that the load itself could not be made; failed requests are in the result.
 func Closed(ctx context.Context, o Options, prepare Prepare) (*Result, error) {
 	target, err := parse(o.URL)
 	if err != nil {
 		return nil, err
 	}
 	var group sync.WaitGroup
+	var answered atomic.Int64
+	var over atomic.Bool
 	results := make([]*Result, o.Callers)
 	begin := time.Now().Add(o.Warm)
-	end := begin.Add(o.For)
 	for caller := range o.Callers {
 		result := newResult()
 		results[caller] = result
@@ -48,34 +53,44 @@ func Closed(ctx context.Context, o Options, prepare Prepare) (*Result, error) {
 			defer c.close()
 			var r Request
 			counted := 0
-			for n := 0; ctx.Err() == nil; n++ {
+			for n := 0; ctx.Err() == nil && !over.Load() && (o.Count == 0 || counted < o.Count); n++ {
 				prepare(caller, n, &r)
 				start := time.Now()
-				if !start.Before(end) || o.Count > 0 && counted == o.Count {
-					return
-				}
 				a, err := c.do(&r)
-				if start.Before(begin) {
-					if err != nil {
-						pause(ctx)
-					}
-					continue
+				if now := time.Now(); !now.Before(begin) && !over.Load() {
+					counted++
+					answered.Add(1)
+					result.add(r.Operation, a, err, now.Sub(start))
 				}
-				counted++
-				result.add(r.Operation, a, err, time.Since(start))
 				if err != nil && a.status == 0 {
 					pause(ctx) // a server that is away is not asked a million times
 				}
 			}
 		})
 	}
-	group.Wait()
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	ended := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(ended)
+	}()
+	enough := func() bool {
+		return answered.Load() >= int64(o.Least)*int64(o.Callers) || time.Since(begin) >= 10*o.For
+	}
+	for wait := time.Until(begin.Add(o.For)); wait > 0; {
+		select {
+		case <-ended:
+			wait = 0
+		case <-time.After(wait):
+			if wait = 0; !enough() {
+				wait = 5 * time.Millisecond
+			}
+		}
 	}
 	took := time.Since(begin)
-	if o.Count == 0 {
-		took = min(took, o.For) // the last answers of a closed load come a little later
+	over.Store(true)
+	<-ended
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	return merge(results, took), nil
 }

@@ -42,6 +42,19 @@ func TestAClosedLoadSendsOneRequestPerCallerAtATime(t *testing.T) {
 	}
 }
 
+func TestAClosedLoadGoesOnUntilEachCallerHasEnoughAnswers(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(20 * time.Millisecond) }))
+	defer server.Close()
+	result, err := Closed(t.Context(), Options{URL: server.URL, Callers: 2, For: 10 * time.Millisecond, Least: 2}, get)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if whole := 100 * time.Millisecond; result.Requests < 4 && result.Took < whole || result.Errors != 0 {
+		t.Errorf("%d answers in %v, %d errors", result.Requests, result.Took, result.Errors)
+	}
+}
+
 func TestFailuresAreCountedAndTold(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -29,8 +29,10 @@ type tick struct {
 func newAxis(values []float64, log bool, from, to float64) *axis {
 	a := &axis{from: from, to: to, log: log}
 	if log {
-		values = slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v < leastDrawn })
-		a.log = len(values) > 0
+		above := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v < leastDrawn })
+		if a.log = len(above) > 0; a.log {
+			values = above
+		}
 	}
 	if len(values) == 0 {
 		values = []float64{0, 1}
@@ -58,9 +60,8 @@ func (a *axis) widen(most int) {
 		a.widenLog(most)
 		return
 	}
-	a.low, a.high = min(a.low, 0), max(a.high, 0) // lengths are seen from 0
 	if a.high == a.low {
-		a.high = 1
+		a.high += max(1, math.Abs(a.high))
 	}
 	step := niceStep((a.high - a.low) / float64(most))
 	first, last := math.Floor(a.low/step+1e-9), math.Ceil(a.high/step-1e-9)
@@ -132,7 +133,7 @@ func (a *axis) mark(values []float64, gap float64) {
 	for _, v := range order {
 		t := tick{a.place(v), rounded(v)}
 		if slices.ContainsFunc(a.ticks, func(other tick) bool {
-			return other.Label != "" && math.Abs(other.At-t.At) < gap+labelWidth*float64(len(other.Label)+len(t.Label))/2
+			return other.Label != "" && math.Abs(other.At-t.At) < gap+labelWidth*float64(columnsIn(other.Label)+columnsIn(t.Label))/2
 		}) {
 			t.Label = ""
 		}

@@ -3,10 +3,8 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // Sizes of a drawing, in its own units: those of CSS at the width that it is made for.
@@ -72,12 +70,12 @@ var (
 
 // labelled says whether the lines have room for their names beside them; else a legend names them.
 func (c *Chart) labelled() bool {
-	return len(c.Lines) <= series && !slices.ContainsFunc(c.Lines, func(l Line) bool { return utf8.RuneCountInString(l.Name) > 28 })
+	return len(c.Lines) <= series && !slices.ContainsFunc(c.Lines, func(l Line) bool { return columnsIn(l.Name) > 28 })
 }
 
 // draw places a chart.
 func (c *Chart) draw(room layout) plot {
-	p := plot{Class: room.class, Width: room.width, Height: room.height, XLabel: c.XLabel, YLabel: c.YLabel, Top: 30, Bottom: room.height - 46}
+	p := plot{Class: room.class, Width: room.width, Height: room.height, Top: 36, Bottom: room.height - 46}
 	lines := make([][]Point, len(c.Lines))
 	var xs, ys []float64
 	for i, line := range c.Lines {
@@ -86,8 +84,12 @@ func (c *Chart) draw(room layout) plot {
 			xs, ys = append(xs, point.X), append(ys, point.Y, point.Low, point.High)
 		}
 	}
-	if c.Mark != nil && len(ys) > 0 {
+	marked := c.Mark != nil && len(ys) > 0 && finite(c.Mark.Y)
+	if marked {
 		ys = append(ys, bounded(c.Mark.Y))
+	}
+	if !c.YLog {
+		ys = append(ys, 0) // lengths are seen from 0
 	}
 	y := newAxis(ys, c.YLog, p.Bottom, p.Top)
 	p.Points = len(xs)
@@ -95,21 +97,25 @@ func (c *Chart) draw(room layout) plot {
 	p.YTicks = y.ticks
 	p.Left = 14
 	for _, t := range y.ticks {
-		p.Left = max(p.Left, 14+labelWidth*float64(utf8.RuneCountInString(t.Label)))
+		p.Left = max(p.Left, 14+labelWidth*float64(columnsIn(t.Label)))
 	}
 	p.Right = room.width - 14
 	beside := room.class == wide.class && c.labelled() && len(xs) > 0
 	if beside {
 		longest := 0
 		for _, line := range c.Lines {
-			longest = max(longest, utf8.RuneCountInString(line.Name))
+			longest = max(longest, columnsIn(line.Name))
 		}
 		p.Right -= labelWidth*float64(longest) + 20
 	}
+	if len(xs) > 0 { // the last label stands in the drawing
+		p.Right = min(p.Right, room.width+8-labelWidth*float64(columnsIn(rounded(slices.Max(xs))))/2)
+	}
 	x := c.xAxis(xs, p.Left+8, p.Right-8, room.xTicks)
 	p.XTicks = x.ticks
-	if c.Mark != nil {
-		p.Mark = &plotMark{y.place(bounded(c.Mark.Y)), c.Mark.Name}
+	p.XLabel, p.YLabel = cut(c.XLabel, int((p.Right-p.Left)/labelWidth)), cut(c.YLabel, int((p.Right-p.Left)/labelWidth))
+	if marked {
+		p.Mark = &plotMark{y.place(bounded(c.Mark.Y)), cut(c.Mark.Name, int((p.Right-p.Left)/labelWidth))}
 	}
 	for i, line := range c.Lines {
 		p.Lines = append(p.Lines, c.drawLine(i, line.Name, lines[i], x, y))
@@ -139,13 +145,13 @@ func (c *Chart) xAxis(xs []float64, from, to float64, most int) *axis {
 func drawable(points []Point) []Point {
 	var out []Point
 	for _, p := range points {
-		if math.IsNaN(p.X+p.Y) || math.IsInf(p.X, 0) || math.IsInf(p.Y, 0) {
+		if p.Missing || !finite(p.X) || !finite(p.Y) {
 			continue
 		}
 		if !(p.Low < p.High) { // also when they are no numbers
 			p.Low, p.High = p.Y, p.Y
 		}
-		out = append(out, Point{bounded(p.X), bounded(p.Y), bounded(p.Low), bounded(p.High)})
+		out = append(out, Point{X: bounded(p.X), Y: bounded(p.Y), Low: bounded(p.Low), High: bounded(p.High)})
 	}
 	slices.SortStableFunc(out, func(a, b Point) int { return cmp.Compare(a.X, b.X) })
 	return out
@@ -236,13 +242,16 @@ func shape(i int) string {
 }
 
 // table is the same figures in rows and columns.
-func (c *Chart) table() (columns []string, rows [][]string) {
+func (c *Chart) table() (heads []string, rows [][]string) {
 	points := map[float64][]string{}
 	var xs []float64
-	columns = []string{c.XLabel}
+	heads = []string{c.XLabel}
 	for i, line := range c.Lines {
-		columns = append(columns, line.Name)
+		heads = append(heads, line.Name)
 		for _, p := range line.Points {
+			if p.Missing || !finite(p.X) || !finite(p.Y) {
+				continue
+			}
 			row, ok := points[p.X]
 			if !ok {
 				row, xs = make([]string, len(c.Lines)), append(xs, p.X)
@@ -255,5 +264,5 @@ func (c *Chart) table() (columns []string, rows [][]string) {
 	for _, x := range xs {
 		rows = append(rows, append([]string{rounded(x)}, points[x]...))
 	}
-	return columns, rows
+	return heads, rows
 }

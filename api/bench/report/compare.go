@@ -120,6 +120,9 @@ func (c Change) size() float64 {
 	if c.Part == 0 {
 		return 0
 	}
+	if (c.New.Value < 0) != (c.Old.Value < 0) || math.IsInf(c.Part, 0) {
+		return math.Inf(1)
+	}
 	return math.Abs(math.Log(c.New.Value / c.Old.Value))
 }
 
@@ -147,7 +150,7 @@ func differences(old, new *Report) []string {
 	differ("System", old.Machine.System, new.Machine.System)
 	differ("Processor", old.Machine.CPU, new.Machine.CPU)
 	differ("Cores", fmt.Sprint(old.Machine.Cores), fmt.Sprint(new.Machine.Cores))
-	differ("Memory", bytes(old.Machine.Memory), bytes(new.Machine.Memory))
+	differ("Memory", memorySize(old.Machine.Memory), memorySize(new.Machine.Memory))
 	differ("Go", old.Machine.Go, new.Machine.Go)
 	differ("PostgreSQL", old.Server.Postgres, new.Server.Postgres)
 	switch {
@@ -156,20 +159,23 @@ func differences(old, new *Report) []string {
 	case !new.Server.Own:
 		differ("Server", old.Server.URL, new.Server.URL) // own ones get a free port each
 	}
-	now := map[string]string{}
-	for _, s := range new.Server.Settings {
-		now[s.Name] = s.Value
-	}
-	for _, s := range old.Server.Settings {
-		differ("Setting "+s.Name, s.Value, now[s.Name])
-		delete(now, s.Name)
-	}
-	for _, s := range new.Server.Settings {
-		if value, left := now[s.Name]; left {
-			differ("Setting "+s.Name, "", value)
+	before, now := old.Server.settings(), new.Server.settings()
+	told := map[string]bool{}
+	for _, s := range slices.Concat(old.Server.Settings, new.Server.Settings) {
+		if !told[s.Name] {
+			told[s.Name] = true
+			differ("Setting "+s.Name, before[s.Name], now[s.Name])
 		}
 	}
 	return found
+}
+
+func (s *Server) settings() map[string]string {
+	values := map[string]string{}
+	for _, setting := range s.Settings {
+		values[setting.Name] = setting.Value
+	}
+	return values
 }
 
 func (s *Server) kind() string {
@@ -186,8 +192,8 @@ func orNothing(text string) string {
 	return text
 }
 
-// bytes writes a size of memory.
-func bytes(n int64) string {
+// memorySize writes a size of memory.
+func memorySize(n int64) string {
 	if n >= 1<<30 {
 		return number(math.Round(float64(n)/(1<<30)*10)/10) + " GiB"
 	}

@@ -34,6 +34,9 @@ func Read(r io.Reader) (*Report, error) {
 	if len(text) > MaxSize {
 		return nil, ErrTooLarge
 	}
+	if len(text) == 0 {
+		return nil, errors.New("not the JSON of a benchmark: it is empty")
+	}
 	var form struct {
 		Format *int `json:"format"`
 	}
@@ -54,6 +57,9 @@ func Read(r io.Reader) (*Report, error) {
 	for place, figure := range report.figures() {
 		if figure.Key == "" {
 			return nil, fmt.Errorf("not the JSON of a benchmark: the figure %q has no key", place.name())
+		}
+		if figure.Better != "" && figure.Better != Lower && figure.Better != Higher {
+			return nil, fmt.Errorf("not the JSON of a benchmark: the figure %q is better %q, which is neither %q nor %q", figure.Key, figure.Better, Lower, Higher)
 		}
 		figures++
 	}

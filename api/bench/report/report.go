@@ -129,8 +129,10 @@ func (f *Figure) Reached() (reached, ok bool) {
 	return f.Value <= *f.Bar, true
 }
 
-// NewFigure makes a figure of what was measured in each round.
+// NewFigure makes a figure of what was measured in each round. What is no number, such as nothing divided by nothing,
+// was not measured.
 func NewFigure(key, unit string, better Better, rounds ...float64) *Figure {
+	rounds = slices.DeleteFunc(slices.Clone(rounds), func(v float64) bool { return !finite(v) })
 	return &Figure{Key: key, Unit: unit, Value: median(rounds), Rounds: rounds, Better: better}
 }
 
@@ -172,7 +174,7 @@ func median(values []float64) float64 {
 	if len(sorted)%2 == 1 {
 		return sorted[middle]
 	}
-	return (sorted[middle-1] + sorted[middle]) / 2
+	return sorted[middle-1]/2 + sorted[middle]/2 // their sum may be more than a float64 holds
 }
 
 // Chart is lines over a common axis.
@@ -200,6 +202,8 @@ type Point struct {
 	Y    float64 `json:"y"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
+	// Missing says that nothing was measured here: nothing is drawn.
+	Missing bool `json:"missing,omitempty"`
 }
 
 // Mark is a level drawn across a chart.
@@ -211,7 +215,7 @@ type Mark struct {
 // At makes a point of a figure.
 func (f *Figure) At(x float64) Point {
 	if !f.Measured() {
-		return Point{X: x, Y: f.Value, Low: f.Value, High: f.Value}
+		return Point{X: x, Missing: true}
 	}
 	return Point{X: x, Y: f.Value, Low: slices.Min(f.Rounds), High: slices.Max(f.Rounds)}
 }

@@ -25,7 +25,7 @@ func sample(seed uint64, factor float64) *Report {
 		Started: time.Date(2026, 12, 2, 9, 30, 0, 0, time.UTC), Took: 8*time.Minute + 12*time.Second,
 		Machine: Machine{System: "Debian GNU/Linux 12 (bookworm), kernel 6.1.0-21-amd64", CPU: "AMD EPYC 7B13", Cores: 2,
 			Memory: 8 << 30, Go: "go1.26.0", LoadBefore: 0.31, LoadAfter: 2.84},
-		Server: Server{URL: "http://127.0.0.1:40411", Own: true, Postgres: "PostgreSQL 17.5", Settings: []Setting{
+		Server: Server{URL: "http://127.0.0.1:40411", Own: true, Postgres: "17.5", Settings: []Setting{
 			{"shared_buffers", "128MB"}, {"synchronous_commit", "on"}, {"fsync", "on"}, {"--pool", "20"}, {"data", "20,000 items, 100,000 parts"}}},
 		Sections: []Section{sampleReads(rounds), sampleOverhead(rounds), samplePeers(rounds)},
 	}

@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/width"
 )
 
 // TextWidth is how many columns of a terminal the text of a report takes at most.
@@ -39,7 +39,7 @@ func (t *terminal) in(style, text string) string {
 
 // paragraph writes text over as many lines as it needs, each behind an indent.
 func (t *terminal) paragraph(style, indent, text string) {
-	for _, line := range wrap(printable(text), TextWidth-utf8.RuneCountInString(indent)) {
+	for _, line := range wrap(printable(text), TextWidth-columnsIn(indent)) {
 		fmt.Fprintln(t, indent+t.in(style, line))
 	}
 }
@@ -48,20 +48,23 @@ func (t *terminal) paragraph(style, indent, text string) {
 // their figures.
 func (r *Report) WriteText(w io.Writer, colour bool) error {
 	t := &terminal{bufio.NewWriter(w), colour}
-	t.paragraph(bold, "", fmt.Sprintf("Benchmark of Basalt %s, %s", r.Version, r.Started.UTC().Format("2 January 2006, 15:04 UTC")))
-	width := 0
+	t.paragraph(bold, "", joined(strings.TrimSpace("Benchmark of Basalt "+r.Version), day(r.Started)))
+	names := 0
 	facts := append(r.facts(), Setting{"Command", r.Command})
+	if r.Command == "" {
+		facts = facts[:len(facts)-1]
+	}
 	facts = append(facts, r.Server.Settings...)
 	for _, fact := range facts {
-		width = max(width, min(utf8.RuneCountInString(printable(fact.Name)), TextWidth/2))
+		names = max(names, min(columnsIn(printable(fact.Name)), TextWidth/2))
 	}
 	for _, fact := range facts {
-		for i, line := range wrap(printable(fact.Value), TextWidth-width-4) {
+		for i, line := range wrap(printable(fact.Value), TextWidth-names-4) {
 			name := ""
 			if i == 0 {
-				name = cut(printable(fact.Name), width)
+				name = cut(printable(fact.Name), names)
 			}
-			fmt.Fprintf(t, "  %s  %s\n", t.in(faint, fill(name, width)), line)
+			fmt.Fprintf(t, "  %s  %s\n", t.in(faint, fill(name, names)), line)
 		}
 	}
 	for _, section := range r.Sections {
@@ -104,10 +107,10 @@ func (t *terminal) bars(r *Report) {
 	}
 	fmt.Fprintln(t)
 	if len(missed) == 0 {
-		t.paragraph(green, "", fmt.Sprintf("All %d bars reached.", reached))
+		t.paragraph(green, "", fmt.Sprintf("All bars reached: %d.", reached))
 		return
 	}
-	t.paragraph(bold, "", fmt.Sprintf("%d bars reached, %d missed:", reached, len(missed)))
+	t.paragraph(bold, "", fmt.Sprintf("%s reached, %d missed:", count(reached, "bar", "bars"), len(missed)))
 	for _, bar := range missed {
 		value := bar.Figure.text()
 		if bar.Figure.Measured() {
@@ -121,11 +124,14 @@ func (t *terminal) bars(r *Report) {
 func (t *terminal) changes(c *Comparison) {
 	fmt.Fprintln(t)
 	t.paragraph(bold, "", "WHAT CHANGED")
-	since := "Since Basalt " + c.Version
-	if c.Commit != "" {
-		since += ", commit " + c.Commit
+	since := strings.TrimSpace("Since Basalt " + c.Version)
+	if commit := known(c.Commit); commit != "" {
+		since += ", commit " + commit
 	}
-	t.paragraph("", "", fmt.Sprintf("%s, measured on %s: %s.", since, c.Since.UTC().Format(time.DateTime+" UTC"), c.tally()))
+	if !c.Since.IsZero() {
+		since += ", measured on " + day(c.Since)
+	}
+	t.paragraph("", "", fmt.Sprintf("%s: %s.", since, c.tally()))
 	for _, warning := range c.Warnings {
 		t.paragraph(red, "  ", "Attention: "+warning)
 	}
@@ -168,7 +174,7 @@ func (t *terminal) changes(c *Comparison) {
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\t':
+		case unicode.IsSpace(r):
 			return ' '
 		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r):
 			return utf8.RuneError
@@ -182,19 +188,18 @@ func wrap(text string, width int) []string {
 	var lines []string
 	line := ""
 	for word := range strings.FieldsSeq(text) {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width {
+		if line != "" && columnsIn(line)+1+columnsIn(word) <= width {
 			line += " " + word
 			continue
 		}
 		if line != "" {
 			lines = append(lines, line)
 		}
-		runes := []rune(word)
-		for len(runes) > width {
-			lines = append(lines, string(runes[:width]))
-			runes = runes[width:]
+		line = prefix(word, width)
+		for line != word {
+			lines, word = append(lines, line), word[len(line):]
+			line = prefix(word, width)
 		}
-		line = string(runes)
 	}
 	if line != "" {
 		lines = append(lines, line)
@@ -204,14 +209,49 @@ func wrap(text string, width int) []string {
 
 // cut shortens text to a width.
 func cut(text string, width int) string {
-	runes := []rune(text)
-	if len(runes) <= width {
+	if columnsIn(text) <= width {
 		return text
 	}
-	return string(slices.Concat(runes[:width-1], []rune("…")))
+	if width < 2 {
+		return "…"
+	}
+	return strings.TrimRight(prefix(text, width-1), " ") + "…"
+}
+
+// prefix is as much of a text as a width holds, at least one character.
+func prefix(text string, width int) string {
+	for i, r := range text {
+		if width -= columnsOf(r); width < 0 && i > 0 {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// columnsIn is how many columns of a terminal a text takes.
+func columnsIn(text string) int {
+	sum := 0
+	for _, r := range text {
+		sum += columnsOf(r)
+	}
+	return sum
+}
+
+// columnsOf is 2 for the wide characters of Unicode Standard Annex #11, 0 for what stands over another.
+func columnsOf(r rune) int {
+	if r < 0x300 {
+		return 1
+	}
+	if unicode.In(r, unicode.Mn, unicode.Me) {
+		return 0
+	}
+	if kind := width.LookupRune(r).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
+		return 2
+	}
+	return 1
 }
 
 // fill adds spaces up to a width.
 func fill(text string, width int) string {
-	return text + strings.Repeat(" ", max(width-utf8.RuneCountInString(text), 0))
+	return text + strings.Repeat(" ", max(width-columnsIn(text), 0))
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // grid is a table of a terminal; its first line are the heads.
@@ -182,11 +181,11 @@ func lengths(g grid, column int, wholeHeads bool) (longest int, figures bool) {
 		}
 		figures = figures || row[column].right
 		if i > 0 || !row[column].right || wholeHeads {
-			longest = max(longest, utf8.RuneCountInString(row[column].text))
+			longest = max(longest, columnsIn(row[column].text))
 			continue
 		}
 		for word := range strings.FieldsSeq(row[column].text) {
-			longest = max(longest, utf8.RuneCountInString(word))
+			longest = max(longest, columnsIn(word))
 		}
 	}
 	if figures {
@@ -228,12 +227,15 @@ func (t *terminal) rows(g grid, columns int) {
 					blank += widths[c]
 					continue
 				}
-				missing := max(widths[c]-utf8.RuneCountInString(part), 0)
+				missing := max(widths[c]-columnsIn(part), 0)
 				if row[c].right {
 					blank, missing = blank+missing, 0
 				}
 				text += strings.Repeat(" ", blank) + t.in(row[c].style, part)
 				blank = missing
+			}
+			if text == tableIndent {
+				text = ""
 			}
 			fmt.Fprintln(t, text)
 		}
