@@ -5,15 +5,14 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 
 	"github.com/rs/zerolog"
 
 	"basalt/api/admin"
-	"basalt/auth"
 	"basalt/auth/administrator"
-	"basalt/auth/mail"
 )
 
 // administratorsOf makes the rules of the dashboard's administrators. Their passwords wait at the accounts' gate.
@@ -48,27 +47,22 @@ func (s *Server) dashboard() admin.Options {
 	if err != nil {
 		panic(err) // Check has refused such
 	}
-	templates := sync.OnceValues(s.settings.templates)
 	return admin.Options{
 		DB:             s.project.DB.Pool(),
 		Administrators: s.project.Administrators,
 		Secure:         secure(s.settings.TrustedProxies, address),
 		URL:            address, Public: s.settings.PublicURL != "", SiteURL: s.settings.SiteURL, Version: s.build.Version,
-		Data:     s.data,
-		Accounts: s.project.Auth,
-		Letter: func(m auth.Mail) (mail.Letter, error) {
-			written, err := templates()
-			if err != nil {
-				return mail.Letter{}, err
-			}
-			return written.Write(m, s.settings.SiteURL)
-		},
-		Settings: s.describe,
-		Vault:    s.settings.SigningVault(s.project.DB.Pool(), s.project.Keys.Secret),
-		Catalog:  s.project.Catalogs.Current, Outbox: s.project.Outbox, Log: s.log,
+		Data:      s.data,
+		Accounts:  s.project.Auth,
+		Templates: s.project.Templates,
+		Settings:  s.describe,
+		Providers: sync.OnceValues(func() ([]admin.ProviderBody, error) { return s.settings.describeProviders(os.Environ()) }), // as it started
+		SAML:      s.settings.SAMLPrivateKey != "",
+		Vault:     s.settings.SigningVault(s.project.DB.Pool(), s.project.Keys.Secret),
+		Catalog:   s.project.Catalogs.Current, Outbox: s.project.Outbox, Log: s.log,
 		Running: admin.Running{
 			Requests: s.requests, KeepRequests: s.settings.LogRequests, Parts: s.parts, Pool: s.project.DB.Stats,
-			Keys: s.project.Keys, Mails: s.settings.SMTPURL != "" || s.settings.HookSendEmail != "", Schemas: s.settings.Schemas,
+			Keys: s.project.Keys, Mails: s.settings.SMTPURL != "" || s.settings.HookSendEmail != "", MailHook: s.settings.HookSendEmail != "", Schemas: s.settings.Schemas,
 		},
 	}
 }

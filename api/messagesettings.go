@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/rs/zerolog"
@@ -64,37 +65,61 @@ func (s *Settings) checkMessages() error {
 	if _, err := s.notices(); err != nil {
 		return err
 	}
-	if _, err := s.templates(); err != nil {
+	templates, err := s.templates()
+	if err != nil {
 		return err
 	}
-	if _, err := s.mailer(); err != nil {
+	if _, err := s.mailer(templates); err != nil {
 		return err
 	}
-	_, err := s.messenger()
+	_, err = s.messenger()
 	return err
 }
 
-// templates are those that mails are written by.
+// templates are those that mails are written by where none is stored.
 func (s *Settings) templates() (*mail.Templates, error) {
+	folder, err := s.templateFolder()
+	if err != nil {
+		return nil, err
+	}
+	t, err := mail.LoadTemplates(folder, s.MailLanguage)
+	return t, s.ofTemplates(err)
+}
+
+// storedTemplates are those that mails are written by, with what is stored in the project's database.
+func storedTemplates(p *Project, s *Settings, log zerolog.Logger) (*mail.Stored, error) {
+	folder, err := s.templateFolder()
+	if err != nil {
+		return nil, err
+	}
+	t, err := mail.NewStored(p.DB.Pool(), folder, s.MailLanguage, log)
+	return t, s.ofTemplates(err)
+}
+
+// templateFolder is the folder of own templates; nil is none.
+func (s *Settings) templateFolder() (fs.FS, error) {
 	if s.MailTemplates == "" {
-		t, err := mail.LoadTemplates(nil, s.MailLanguage)
-		if err != nil {
-			return nil, &SettingError{"mail-language", err.Error()}
-		}
-		return t, nil
+		return nil, nil
 	}
 	if info, err := os.Stat(s.MailTemplates); err != nil || !info.IsDir() {
 		return nil, &SettingError{"mail-templates", fmt.Sprintf("%q is no folder", s.MailTemplates)}
 	}
-	t, err := mail.LoadTemplates(os.DirFS(s.MailTemplates), s.MailLanguage)
-	if err != nil {
-		return nil, &SettingError{"mail-templates", err.Error()}
+	return os.DirFS(s.MailTemplates), nil
+}
+
+// ofTemplates names the setting that is wrong when templates cannot be loaded.
+func (s *Settings) ofTemplates(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case s.MailTemplates == "":
+		return &SettingError{"mail-language", err.Error()}
 	}
-	return t, nil
+	return &SettingError{"mail-templates", err.Error()}
 }
 
 // mailer sends mails; nil is none.
-func (s *Settings) mailer() (outbox.Deliverer, error) {
+func (s *Settings) mailer(templates mail.Shelf) (outbox.Deliverer, error) {
 	if s.SMTPURL == "" {
 		if s.MailFrom != "" || s.MailFromName != "" {
 			return nil, &SettingError{"smtp-url", "mails have a sender but no server: set it, or leave out --mail-from and --mail-from-name"}
@@ -115,10 +140,6 @@ func (s *Settings) mailer() (outbox.Deliverer, error) {
 	from, err := mail.ParseFrom(s.MailFrom, s.MailFromName)
 	if err != nil {
 		return nil, &SettingError{"mail-from", err.Error()}
-	}
-	templates, err := s.templates()
-	if err != nil {
-		return nil, err
 	}
 	return mail.NewMailer(server, from, s.SiteURL, templates), nil
 }
@@ -169,7 +190,7 @@ func (s *Settings) smsProvider() string {
 
 // outboxOf makes the outbox of a project as the settings ask. A hook that sends messages goes before what else could.
 func outboxOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*outbox.Outbox, error) {
-	mails, err := s.mailer()
+	mails, err := s.mailer(p.Templates)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"basalt/api/admin"
 	"basalt/auth"
 	"basalt/auth/outgoing"
 	"basalt/auth/provider"
@@ -175,7 +176,7 @@ func (s *Settings) oauthProviders(callback string, client *http.Client) ([]*prov
 		}
 		config := provider.Config{
 			Name: name, ClientID: d.ClientID, ClientSecret: d.ClientSecret, Audiences: d.Audiences, URL: d.URL,
-			Scopes:      strings.FieldsFunc(d.Scopes, func(r rune) bool { return r == ' ' || r == ',' }),
+			Scopes:      splitScopes(d.Scopes),
 			RedirectURI: d.RedirectURI, SkipNonce: d.SkipNonceCheck, EmailOptional: d.EmailOptional, NoPKCE: d.PKCE != nil && !*d.PKCE,
 		}
 		if config.RedirectURI == "" {
@@ -199,4 +200,57 @@ func (s *Settings) providerOptions(issuer string) (auth.ProviderOptions, error) 
 	callback := issuer + "/callback"
 	providers, err := s.oauthProviders(callback, client)
 	return auth.ProviderOptions{Providers: providers, Client: client, Callback: callback, ManualLinking: s.ManualLinking}, err
+}
+
+// describeProviders tells of each server that flags and variables (NAME=value) can name whether it signs users in, and what
+// has to be set for it.
+func (s *Settings) describeProviders(environment []string) ([]admin.ProviderBody, error) {
+	all, err := s.describedProviders(environment)
+	if err != nil {
+		return nil, err
+	}
+	byFlag, err := s.describedProviders(nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range provider.Names() {
+		if _, there := all[name]; !there {
+			all[name] = nil
+		}
+	}
+	bodies := []admin.ProviderBody{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if d := all[name]; name == "twitter" && d == nil {
+			continue // another name of x
+		}
+		variable := oauthPrefix + strings.ToUpper(name)
+		body := admin.ProviderBody{Name: name, State: "unset", Sources: []string{}, Variables: []string{variable + "_CLIENT_ID", variable + "_SECRET"}, Scopes: []string{}}
+		if slices.Contains(provider.Names(), name) && provider.NeedsURL(name) {
+			body.Variables = append(body.Variables, variable+"_URL")
+		}
+		if d := all[name]; d != nil {
+			body.State = "on"
+			if d.Enabled != nil && !*d.Enabled {
+				body.State = "off"
+			}
+			body.ClientID, body.URL, body.RedirectURI = d.ClientID, d.URL, d.RedirectURI
+			body.Scopes = append(body.Scopes, splitScopes(d.Scopes)...)
+			if byFlag[name] != nil {
+				body.Sources = append(body.Sources, string(s.sourceOf("oauth-providers")))
+			}
+			if slices.ContainsFunc(environment, func(entry string) bool {
+				variable, value, _ := strings.Cut(entry, "=")
+				server, _, ok := oauthVariable(variable)
+				return ok && server == name && value != "" && !isSetting(variable)
+			}) {
+				body.Sources = append(body.Sources, string(fromEnvironment))
+			}
+		}
+		bodies = append(bodies, body)
+	}
+	return bodies, nil
+}
+
+func splitScopes(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' })
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -88,5 +89,38 @@ func TestAVariableOfAProviderIsNotUnknown(t *testing.T) {
 	}
 	if notes := UnknownVariables([]string{"BASALT_OAUTH_GOOGLE_CLIENTID=x"}); len(notes) != 1 {
 		t.Errorf("it is said: %v", notes)
+	}
+}
+
+func TestProvidersAreToldWithTheirSourcesAndWithoutTheirSecrets(t *testing.T) {
+	s := Defaults()
+	s.given = map[string]source{"oauth-providers": fromFlag}
+	s.OAuthProviders = `{"github": {"client_id": "a", "client_secret": "canary", "scopes": "read:org,repo"}, "discord": {"client_id": "d", "enabled": false}, "acme": {"client_id": "c", "url": "https://id.acme.example"}}`
+	bodies, err := s.describeProviders([]string{"BASALT_OAUTH_GOOGLE_CLIENT_ID=g,phone", "BASALT_OAUTH_GOOGLE_SECRET=canary", "BASALT_OAUTH_GITHUB_ENABLED=true", "BASALT_OAUTH_APPLE_SECRET="})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]string{}
+	for _, body := range bodies {
+		text := fmt.Sprintf("%+v", body)
+		if strings.Contains(text, "canary") {
+			t.Errorf("%s", text)
+		}
+		told[body.Name] = fmt.Sprint(body.State, body.Sources, body.ClientID, body.Scopes, body.Variables)
+	}
+	for name, want := range map[string]string{
+		"github":   "on [flag environment] a [read:org repo] [BASALT_OAUTH_GITHUB_CLIENT_ID BASALT_OAUTH_GITHUB_SECRET]",
+		"google":   "on [environment] g [] [BASALT_OAUTH_GOOGLE_CLIENT_ID BASALT_OAUTH_GOOGLE_SECRET]",
+		"discord":  "off [flag] d [] [BASALT_OAUTH_DISCORD_CLIENT_ID BASALT_OAUTH_DISCORD_SECRET]",
+		"acme":     "on [flag] c [] [BASALT_OAUTH_ACME_CLIENT_ID BASALT_OAUTH_ACME_SECRET]",
+		"keycloak": "unset []  [] [BASALT_OAUTH_KEYCLOAK_CLIENT_ID BASALT_OAUTH_KEYCLOAK_SECRET BASALT_OAUTH_KEYCLOAK_URL]",
+		"apple":    "unset []  [] [BASALT_OAUTH_APPLE_CLIENT_ID BASALT_OAUTH_APPLE_SECRET]",
+	} {
+		if strings.ReplaceAll(told[name], " ", "") != strings.ReplaceAll(want, " ", "") {
+			t.Errorf("%s is told as %q", name, told[name])
+		}
+	}
+	if len(bodies) != 12 {
+		t.Errorf("there are %d: %v", len(bodies), told)
 	}
 }

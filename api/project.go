@@ -16,6 +16,7 @@ import (
 
 	"basalt/auth"
 	"basalt/auth/administrator"
+	"basalt/auth/mail"
 	"basalt/auth/outbox"
 	"basalt/auth/token"
 	"basalt/migrations"
@@ -31,6 +32,8 @@ type Project struct {
 	Verifier *auth.Verifier
 	Auth     *auth.Service
 	Outbox   *outbox.Outbox
+	// Templates are those that its mails are written by.
+	Templates *mail.Stored
 	// Administrators run the project from the dashboard.
 	Administrators *administrator.Service
 
@@ -169,6 +172,10 @@ func open(ctx context.Context, s *Settings, url, password, apiURL string, log ze
 			return c == nil || c.Role(role) != nil
 		},
 	})
+	if p.Templates, err = storedTemplates(p, s, log); err != nil {
+		db.Close()
+		return nil, err
+	}
 	if p.Outbox, err = outboxOf(p, s, apiURL, log); err != nil {
 		db.Close()
 		return nil, err

@@ -279,6 +279,22 @@ func (c *CustomProvider) texts() []string {
 	return texts
 }
 
+// DiscoverProvider asks the server of an issuer about itself, as it is asked for a custom provider: at an address of its
+// own, or where OpenID Connect has it when that is empty.
+func (s *Service) DiscoverProvider(ctx context.Context, issuer, discoveryURL string) (*provider.Discovered, error) {
+	p, err := provider.New(provider.Config{
+		Name: customPrefix + "discovery", ClientID: "discovery", URL: issuer, DiscoveryURL: discoveryURL, RedirectURI: s.options.Providers.Callback,
+	}, s.options.Providers.Client)
+	var wrong *provider.ConfigError
+	if errors.As(err, &wrong) {
+		return nil, refuse(CodeValidationFailed, wrong.Error())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.Discover(ctx)
+}
+
 // CustomProviders lists them, of one type or all.
 func (s *Service) CustomProviders(ctx context.Context, kind string) ([]*CustomProvider, error) {
 	if kind != "" && kind != CustomOIDC && kind != CustomOAuth2 {

@@ -39,6 +39,9 @@ func (s *Service) providerNamed(ctx context.Context, name string) (*provider.Pro
 	return nil, refuse(CodeValidationFailed, "Unsupported provider: provider is not enabled")
 }
 
+// ProviderCallback is where the servers that sign users in are told to lead back to.
+func (s *Service) ProviderCallback() string { return s.options.Providers.Callback }
+
 // Providers are the names of the servers that sign users in.
 func (s *Service) Providers() []string {
 	names := map[string]bool{}

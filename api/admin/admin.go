@@ -38,8 +38,8 @@ type Options struct {
 	Catalog func() *catalog.Catalog
 	// Accounts holds the rules of the app's users.
 	Accounts *auth.Service
-	// Letter writes a mail as its reader gets it.
-	Letter func(auth.Mail) (mail.Letter, error)
+	// Templates are those that mails are written by.
+	Templates *mail.Stored
 	// Outbox keeps the messages to people.
 	Outbox *outbox.Outbox
 	// Data are the resources over the database.
@@ -51,6 +51,10 @@ type Options struct {
 	// Settings describes the settings, with those that are stored. Its error is a *SettingError when they do not go
 	// with those that the server was given.
 	Settings func(stored map[string]string) ([]SettingBody, error)
+	// Providers tells of the servers that sign users in as far as flags and variables name them.
+	Providers func() ([]ProviderBody, error)
+	// SAML tells that there is a key for single sign-on.
+	SAML bool
 	// Log takes failures of the server's own.
 	Log zerolog.Logger
 
@@ -76,6 +80,9 @@ func Register(g *echo.Group, o Options) []Route {
 	o.administrators(g)
 	o.serverSettings(g)
 	o.signingKeys(g)
+	o.mailTemplates(g)
+	o.providers(g)
+	o.samlProviders(g)
 	o.open(g, "POST", "/join", o.join)
 	o.brief(g, "GET", "/audit", owner, o.listAudit)
 

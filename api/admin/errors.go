@@ -105,7 +105,7 @@ func explain(err error) *refusal {
 		r := refuse(statusOf(administrates.Code), string(administrates.Code), administrates.Message)
 		r.Hint, r.retryAfter, r.cause = administrates.Hint, administrates.RetryAfter, administrates.Cause
 		return r
-	case errors.As(err, &account) && face.DatabaseAway(account.Cause):
+	case errors.As(err, &account) && account.Code == auth.CodeUnexpectedFailure && account.Status == 0 && face.DatabaseAway(account.Cause):
 		return databaseAway(account.Cause)
 	case errors.As(err, &account):
 		r := refuse(face.Status(account), string(account.Code), account.Message)

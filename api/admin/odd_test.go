@@ -19,6 +19,7 @@ func TestOddInputIsRefusedAndNotFailed(t *testing.T) {
 		"/policies/claims?role=X", "/rungs/public/X?step=100", "/rungs/X/X?step=9223372036854775807", "/rungs/public/things?step=9223372036854775807",
 		"/export/public/X?format=csv", "/export/X/things?format=csv&query=X", "/export/public/things?format=csv&query=select%3DX&role=X", "/rest/things?id=eq.X", "/rest/X", "/rest/things?X=X",
 		"/performance/statements?order=X", "/performance/statements?limit=0", "/performance/statements?limit=101", "/outbox?limit=X", "/outbox/X", "/users/X", "/traffic?seconds=X", "/traffic?seconds=9223372036854775807", "/overview?x=X",
+		"/mail-templates/X/invite/preview/html", "/mail-templates/en/X/preview/html",
 	} {
 		for _, odd := range []string{"%00", "%ff", "%27%22%3B--", strings.Repeat("a", 5000), "%5C", "%F0%9F%98%80"} {
 			if answer := d.call(t, "GET", strings.ReplaceAll(path, "X", odd), nil); answer.Status >= 500 {
@@ -38,6 +39,11 @@ func TestOddInputIsRefusedAndNotFailed(t *testing.T) {
 		{"POST", "/rows/public/things", `{"changes":[{"op":"update","key":{"id":null},"set":{"t":"1"},"was":{"t":X}}]}`}, {"POST", "/rows/public/things", `{"changes":[{}]}`}, {"POST", "/rows/public/things", `{"changes":null}`},
 		{"POST", "/rest-sql", `{"method":"GET","path":X}`}, {"POST", "/rest-sql", `{"method":"POST","path":"/things","body":X,"headers":{"Prefer":X}}`}, {"POST", "/rest-sql", `{}`},
 		{"POST", "/sql", `{"id":"7c6f2f3a-0000-4000-8000-000000000002","sql":X}`}, {"POST", "/sql", `{"id":"7c6f2f3a-0000-4000-8000-000000000002","sql":"select 1","role":X}`}, {"POST", "/sql", `{"id":"7c6f2f3a-0000-4000-8000-000000000002","sql":"select 1","user":X}`},
+		{"PUT", "/mail-templates/en/invite", `{"subject":X,"html":X,"text":X}`}, {"POST", "/mail-templates/en/invite/preview", `{"subject":X,"html":X,"text":X}`}, {"PUT", "/mail-templates/%00/%ff", `{}`},
+		{"DELETE", "/mail-templates/%00/%ff", `{}`}, {"POST", "/mail-templates/%00/%ff/test", `{}`}, {"POST", "/mail-templates/%00/%ff/preview", `{}`},
+		{"POST", "/providers/custom", `{"identifier":X,"provider_type":X,"name":X}`}, {"POST", "/providers/custom", `{"identifier":"custom:a","provider_type":"oidc","name":X,"client_id":X,"client_secret":X,"issuer":"https://id.example"}`},
+		{"PATCH", "/providers/custom/%00", `{}`}, {"DELETE", "/providers/custom/%ff", `{}`}, {"POST", "/providers/discover", `{"issuer":X,"discovery_url":X}`}, {"POST", "/providers/discover", `{}`},
+		{"POST", "/providers/saml", `{"metadata_xml":X}`}, {"POST", "/providers/saml", `{"metadata_url":X}`}, {"POST", "/providers/saml", `{"metadata_xml":"<x/>","domains":[X],"resource_id":X}`}, {"PATCH", "/providers/saml/X", `{}`},
 		{"PATCH", "/settings", `{"changes":{X:X}}`}, {"PATCH", "/settings", `{"changes":{"max-rows":"9223372036854775808"}}`}, {"PATCH", "/settings", `{}`},
 		{"POST", "/users", `{"email":X,"user_metadata":X}`}, {"POST", "/users", `{"email":"a@example.com","user_metadata":"{\"a\":\"\\u0000\"}","ban_duration":"99999999h"}`}, {"POST", "/users/invite", `{"email":"b@example.com","redirect_to":X,"user_metadata":"{\"a\":\"\\ud800\"}"}`},
 		{"POST", "/administrators", `{"email":X,"role":X}`}, {"PATCH", "/me", `{"password":X,"current":X}`}, {"POST", "/session/elevate", `{"code":X}`}, {"POST", "/signing-keys", `{"algorithm":X}`},

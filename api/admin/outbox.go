@@ -132,7 +132,11 @@ func (o *Options) letter(c echo.Context) (*outbox.Entry, mail.Letter, error) {
 	case e.Unreadable || e.Channel != outbox.Email:
 		return e, mail.Letter{}, nil
 	}
-	letter, err := o.Letter(e.Mail)
+	templates, err := o.Templates.Current(c.Request().Context())
+	if err != nil {
+		return nil, mail.Letter{}, err
+	}
+	letter, err := templates.Write(e.Mail, o.SiteURL)
 	if err != nil {
 		p := refuse(http.StatusUnprocessableEntity, "template_failed", "The template of this mail does not work")
 		p.Details, p.cause = err.Error(), err
@@ -169,10 +173,15 @@ func (o *Options) drawMessage(c echo.Context) error {
 	if letter.HTML == "" {
 		return noMessage()
 	}
+	return drawMail(c, letter.HTML)
+}
+
+// drawMail answers with the HTML of a mail, which does nothing.
+func drawMail(c echo.Context, html string) error {
 	header := c.Response().Header()
 	header.Set("Content-Security-Policy", policyOfMails)
 	header.Set("Referrer-Policy", "no-referrer")
-	return c.HTML(http.StatusOK, letter.HTML)
+	return c.HTML(http.StatusOK, html)
 }
 
 // retryMessage answers POST /outbox/{id}/retry of a message that was kept or given up.

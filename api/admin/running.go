@@ -21,6 +21,8 @@ type Running struct {
 	Keys *auth.Keys
 	// Mails tells that mails leave the server.
 	Mails bool
+	// MailHook tells that a hook sends them.
+	MailHook bool
 	// Schemas are exposed.
 	Schemas []string
 }

@@ -256,7 +256,7 @@ func trustedOf(c echo.Context) auth.Caller {
 	return caller
 }
 
-// recorded writes a change of an account to the audit log. It is done by then, so the entry outlives the request.
+// recorded writes a change of an account, or of an identity provider, to the audit log. It is done by then, so the entry outlives the request.
 func (o *Options) recorded(c echo.Context, action string, id uuid.UUID, before, after any) error {
 	return o.audit(c, o.DB, administrator.Change{Action: action, Target: id.String(), Before: before, After: after})
 }

@@ -12,16 +12,36 @@ import (
 	"golang.org/x/text/language"
 )
 
-const mostTemplate = 1 << 20
+const (
+	mostTemplate = 1 << 20
+
+	// ofSubject is behind the name of a file where its first line is meant.
+	ofSubject = " (subject)"
+)
+
+// Origin is where a template comes from.
+type Origin string
+
+// The origins. What is stored counts before what is in a folder, and that before what is built in.
+const (
+	BuiltIn Origin = "built-in"
+	Folder  Origin = "folder"
+	Kept    Origin = "stored"
+)
 
 // folder is where templates of one language are looked for.
 type folder struct {
-	files fs.FS
-	in    string
+	origin Origin
+	in     string
+	open   func(name string) ([]byte, error)
+}
+
+func folderOf(files fs.FS, origin Origin, in string) folder {
+	return folder{origin, in, func(name string) ([]byte, error) { return fs.ReadFile(files, name) }}
 }
 
 // addFolders finds the folders of each language. What is in none is of the default language.
-func addFolders(folders map[language.Tag][]folder, files fs.FS, first language.Tag, stock bool) error {
+func addFolders(folders map[language.Tag][]folder, files fs.FS, first language.Tag, origin Origin) error {
 	entries, err := fs.ReadDir(files, ".")
 	if err != nil {
 		return err
@@ -38,16 +58,16 @@ func addFolders(folders map[language.Tag][]folder, files fs.FS, first language.T
 			if err := checkNames(files, name); err != nil {
 				return err
 			}
-			folders[tag] = append(folders[tag], folder{files, name})
+			folders[tag] = append(folders[tag], folderOf(files, origin, name))
 		}
 	}
-	if stock {
+	if origin == BuiltIn {
 		return nil
 	}
 	if err := checkNames(files, "."); err != nil {
 		return err
 	}
-	folders[first] = append(folders[first], folder{files, "."})
+	folders[first] = append(folders[first], folderOf(files, origin, "."))
 	return nil
 }
 
@@ -77,6 +97,7 @@ func checkNames(files fs.FS, in string) error {
 // source is a file, with its subject taken off.
 type source struct {
 	file, subject, body string
+	origin              Origin
 }
 
 // find reads a file from the last folder that has it; nil is none.
@@ -92,7 +113,7 @@ func find(search []folder, file string) (*source, error) {
 // read reads a file; nil is none.
 func (f folder) read(file string) (*source, error) {
 	name := path.Join(f.in, file)
-	content, err := fs.ReadFile(f.files, name)
+	content, err := f.open(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
@@ -101,7 +122,7 @@ func (f folder) read(file string) (*source, error) {
 	case len(content) > mostTemplate:
 		return nil, &TemplateError{name, fmt.Errorf("it is larger than %d bytes", mostTemplate)}
 	}
-	s := &source{file: name, body: strings.ReplaceAll(strings.TrimPrefix(string(content), "\ufeff"), "\r\n", "\n")}
+	s := &source{file: name, origin: f.origin, body: strings.ReplaceAll(strings.TrimPrefix(string(content), "\ufeff"), "\r\n", "\n")}
 	line, rest, _ := strings.Cut(s.body, "\n")
 	if label, subject, found := strings.Cut(line, ":"); found && strings.EqualFold(strings.TrimSpace(label), "subject") {
 		s.subject, s.body = strings.TrimSpace(subject), rest
@@ -111,22 +132,19 @@ func (f folder) read(file string) (*source, error) {
 }
 
 // subject finds the subject of a mail in the last folder that has one, in the HTML before the text.
-func subject(search []folder, name string) (*text.Template, error) {
+func subject(search []folder, name string) (*text.Template, *source, error) {
 	for _, f := range slices.Backward(search) {
 		for _, extension := range []string{".html", ".txt"} {
 			s, err := f.read(name + extension)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if s == nil || s.subject == "" {
 				continue
 			}
-			t, err := text.New(s.file).Parse(s.subject)
-			if err != nil {
-				return nil, &TemplateError{s.file, err}
-			}
-			return t, nil
+			t, err := parseText(s.file+ofSubject, s.subject)
+			return t, s, err
 		}
 	}
-	return nil, &TemplateError{name, errors.New("there is no subject; write `Subject: …` in the first line")}
+	return nil, nil, &TemplateError{name, errors.New("there is no subject; write `Subject: …` in the first line")}
 }

@@ -20,19 +20,28 @@ type Mailer struct {
 	server    Server
 	from      netmail.Address
 	siteURL   string
-	templates *Templates
+	templates Shelf
 	idle      idleConnections
 }
 
+// Shelf gives the templates that are in force.
+type Shelf interface {
+	Current(context.Context) (*Templates, error)
+}
+
 // NewMailer makes a mailer whose mails come from an address, with the site's URL in them.
-func NewMailer(server Server, from netmail.Address, siteURL string, templates *Templates) *Mailer {
+func NewMailer(server Server, from netmail.Address, siteURL string, templates Shelf) *Mailer {
 	return &Mailer{server: server, from: from, siteURL: siteURL, templates: templates}
 }
 
 // Deliver implements outbox.Deliverer.
 func (m *Mailer) Deliver(ctx context.Context, message *outbox.Message) error {
+	templates, err := m.templates.Current(ctx)
+	if err != nil {
+		return err
+	}
 	for number, part := range message.Mail.Parts() {
-		letter, err := m.templates.Write(part, m.siteURL)
+		letter, err := templates.Write(part, m.siteURL)
 		if err != nil {
 			return outbox.Refuse(fmt.Errorf("write the mail: %w", err))
 		}

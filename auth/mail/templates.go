@@ -2,6 +2,7 @@
 package mail
 
 import (
+	"context"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	text "text/template"
+	"text/template/parse"
 	"unicode"
 
 	"golang.org/x/text/language"
@@ -72,14 +74,19 @@ type template struct {
 	subject *text.Template
 	text    *text.Template
 	html    *html.Template
+	written Source
 }
 
 // Templates make mails. They are immutable.
 type Templates struct {
 	languages []language.Tag // of the sets, the default one first
 	sets      []map[auth.MailKind]*template
+	frames    []Source // of the sets
 	matcher   language.Matcher
 }
+
+// Current gives the templates themselves: they are always the same.
+func (t *Templates) Current(context.Context) (*Templates, error) { return t, nil }
 
 // A TemplateError names the file that is wrong, and why.
 type TemplateError struct {
@@ -96,7 +103,9 @@ func (e *TemplateError) Unwrap() error { return e.Err }
 // there: `confirmation.html` and `confirmation.txt` in the default language, `de/confirmation.html` in German. Their
 // first line can be `Subject: …`. A file that is empty leaves that part of the mail out. Mails that a language lacks
 // are in the default one. Each template is tried out: the error is a *TemplateError for one that does not work.
-func LoadTemplates(own fs.FS, defaultLanguage string) (*Templates, error) {
+//
+// Sheets, of which no two are the same mail in the same language, take the places of all of them.
+func LoadTemplates(own fs.FS, defaultLanguage string, sheets ...Sheet) (*Templates, error) {
 	first, err := language.Parse(defaultLanguage)
 	if err != nil {
 		return nil, fmt.Errorf("%q is no language such as en or pt-BR", defaultLanguage)
@@ -106,13 +115,16 @@ func LoadTemplates(own fs.FS, defaultLanguage string) (*Templates, error) {
 		return nil, err
 	}
 	folders := map[language.Tag][]folder{}
-	if err := addFolders(folders, stock, first, true); err != nil {
+	if err := addFolders(folders, stock, first, BuiltIn); err != nil {
 		return nil, err
 	}
 	if own != nil {
-		if err := addFolders(folders, own, first, false); err != nil {
+		if err := addFolders(folders, own, first, Folder); err != nil {
 			return nil, err
 		}
+	}
+	if err := addSheets(folders, sheets); err != nil {
+		return nil, err
 	}
 	if len(folders[first]) == 0 {
 		return nil, fmt.Errorf("there are no templates in the language %q", defaultLanguage)
@@ -134,11 +146,20 @@ func LoadTemplates(own fs.FS, defaultLanguage string) (*Templates, error) {
 		if tag != first {
 			search = append(slices.Clone(fallback), folders[tag]...)
 		}
+		frame, err := find(search, layout+".html")
+		if err != nil {
+			return nil, err
+		}
+		if frame == nil {
+			return nil, &TemplateError{layout, errors.New("the template is not there")}
+		}
+		t.frames = append(t.frames, Source{Sheet: Sheet{Language: tag.String(), Name: layout, HTML: frame.body}, Origin: frame.origin})
 		set := map[auth.MailKind]*template{}
 		for kind, name := range names() {
-			if set[kind], err = load(search, search[len(fallback):], name); err != nil {
+			if set[kind], err = load(frame, search, search[len(fallback):], name); err != nil {
 				return nil, err
 			}
+			set[kind].written.Language, set[kind].written.Kind = tag.String(), kind
 			if err := set[kind].try(kind, tag); err != nil {
 				return nil, err
 			}
@@ -151,12 +172,8 @@ func LoadTemplates(own fs.FS, defaultLanguage string) (*Templates, error) {
 
 // load reads the templates of one mail. Of a mail that is there in another language than the default one, the part that
 // is not is left out: nobody wants to read it in two.
-func load(search, translated []folder, name string) (*template, error) {
+func load(frame *source, search, translated []folder, name string) (*template, error) {
 	t := &template{}
-	frame, err := find(search, layout+".html")
-	if err != nil {
-		return nil, err
-	}
 	page, err := find(search, name+".html")
 	if err != nil {
 		return nil, err
@@ -165,7 +182,7 @@ func load(search, translated []folder, name string) (*template, error) {
 	if err != nil {
 		return nil, err
 	}
-	if page == nil || plain == nil || frame == nil {
+	if page == nil || plain == nil {
 		return nil, &TemplateError{name, errors.New("the template is not there")}
 	}
 	ownPage, err := find(translated, name+".html")
@@ -186,23 +203,50 @@ func load(search, translated []folder, name string) (*template, error) {
 		return nil, &TemplateError{page.file, errors.New("neither the HTML nor the text has anything in it")}
 	}
 	if page.body != "" {
-		t.html = html.New(frame.file)
+		t.html = html.New(frame.file).Funcs(functions())
 		if _, err := t.html.Parse(frame.body); err != nil {
 			return nil, &TemplateError{frame.file, err}
 		}
 		if t.html, err = t.html.New(page.file).Parse(page.body); err != nil {
 			return nil, &TemplateError{page.file, err}
 		}
-	}
-	if plain.body != "" {
-		if t.text, err = text.New(plain.file).Parse(plain.body + "\n"); err != nil {
-			return nil, &TemplateError{plain.file, err}
+		var trees []*parse.Tree
+		for _, part := range t.html.Templates() {
+			trees = append(trees, part.Tree)
+		}
+		if err := limit(trees); err != nil {
+			return nil, err
 		}
 	}
-	if t.subject, err = subject(search, name); err != nil {
+	if plain.body != "" {
+		if t.text, err = parseText(plain.file, plain.body+"\n"); err != nil {
+			return nil, err
+		}
+	}
+	var headed *source
+	if t.subject, headed, err = subject(search, name); err != nil {
 		return nil, err
 	}
+	t.written = Source{Sheet: Sheet{Name: name, Subject: headed.subject, HTML: page.body, Text: plain.body}, Origin: headed.origin}
+	for _, origin := range []Origin{Folder, Kept} {
+		if page.origin == origin || plain.origin == origin {
+			t.written.Origin = origin
+		}
+	}
 	return t, nil
+}
+
+// parseText reads a template that writes text.
+func parseText(name, body string) (*text.Template, error) {
+	t, err := text.New(name).Funcs(functions()).Parse(body)
+	if err != nil {
+		return nil, &TemplateError{name, err}
+	}
+	var trees []*parse.Tree
+	for _, part := range t.Templates() {
+		trees = append(trees, part.Tree)
+	}
+	return t, limit(trees)
 }
 
 // try makes a mail of which everything is known, and one of which nothing is, so that a name that is none is found now.
@@ -225,20 +269,20 @@ const noValue = "<no value>"
 
 func (t *template) write(v Variables) (Letter, error) {
 	var letter Letter
-	var b strings.Builder
+	b := page{}
 	if err := t.subject.Execute(&b, v); err != nil {
 		return Letter{}, &TemplateError{t.subject.Name(), err}
 	}
 	letter.Subject = oneLine(strings.ReplaceAll(b.String(), noValue, ""))
 	if t.text != nil {
-		b.Reset()
+		b = page{}
 		if err := t.text.Execute(&b, v); err != nil {
 			return Letter{}, &TemplateError{t.text.Name(), err}
 		}
 		letter.Text = strings.ReplaceAll(b.String(), noValue, "")
 	}
 	if t.html != nil {
-		b.Reset()
+		b = page{}
 		if err := t.html.Execute(&b, v); err != nil {
 			return Letter{}, &TemplateError{t.html.Name(), err}
 		}

@@ -37,6 +37,9 @@ type preset struct {
 // Names are those of the servers that need nothing but a client.
 func Names() []string { return slices.Sorted(maps.Keys(presets())) }
 
+// NeedsURL tells of one of the Names whether the server's URL has to be said too.
+func NeedsURL(name string) bool { return presets()[name].base == "" }
+
 // presets are the servers by name.
 func presets() map[string]preset {
 	x := preset{

@@ -155,6 +155,26 @@ type description struct {
 	NamesIssuer   bool     `json:"authorization_response_iss_parameter_supported"`
 }
 
+// Discovered is what a server has said about itself, as far as it is believed.
+type Discovered struct {
+	Endpoints
+	Issuer string
+	// Algorithms are those that its ID tokens may be signed by.
+	Algorithms []string
+}
+
+// Discover asks a server of OpenID Connect about itself.
+func (p *Provider) Discover(ctx context.Context) (*Discovered, error) {
+	s, err := p.server(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.verifier == nil {
+		return nil, fault(Unsupported, "the provider has no discovery", nil)
+	}
+	return &Discovered{Endpoints: s.Endpoints, Issuer: s.issuer, Algorithms: s.algorithms}, nil
+}
+
 func (p *Provider) discover(ctx context.Context) (*server, error) {
 	s := &server{style: p.preset.style, Endpoints: p.config.Endpoints}
 	if p.preset.endpoints != nil {
@@ -176,7 +196,7 @@ func (p *Provider) discover(ctx context.Context) (*server, error) {
 		return nil, fmt.Errorf("the issuer says that it is %q, not %q", clean(said.Issuer), issuer)
 	}
 	if p.preset.endpoints == nil {
-		s.Authorization, s.Token, s.Userinfo = said.Authorization, said.Token, said.Userinfo
+		s.Endpoints = Endpoints{Authorization: said.Authorization, Token: said.Token, Userinfo: said.Userinfo, JWKS: said.JWKS}
 	}
 	for _, address := range []string{s.Authorization, s.Token, said.JWKS} {
 		if !isAddress(address) {

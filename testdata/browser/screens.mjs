@@ -74,6 +74,14 @@ export const screens = [
   { name: 'sql-plan', path: '/sql', seed: planets, prepare: async (page) => { await page.getByRole('textbox', { name: 'SQL' }).click(); await page.keyboard.insertText("select p.name, count(*), (select max(id) from moons)\nfrom planets p\njoin moons m on m.planet_id = p.id and m.id % 2 = 0\ngroup by p.name\norder by 2 desc\nlimit 10;"); await page.keyboard.press('Escape'); await page.getByRole('button', { name: 'Explain' }).click(); await page.getByRole('menuitem', { name: /measure/ }).click(); await page.getByText('Execution').waitFor() } },
   { name: 'sql-history', path: '/sql?library=history', seed: planets, prepare: async (page) => { await page.getByRole('dialog').getByRole('button', { name: /planets/ }).first().waitFor() } },
   { name: 'settings', path: '/settings/accounts-and-sessions' },
+  { name: 'providers', path: '/settings/providers', seed: seedProviders },
+  { name: 'provider', path: '/settings/providers?provider=google' },
+  { name: 'provider-new', path: '/settings/providers?custom=new' },
+  { name: 'provider-own', path: '/settings/providers?custom=custom:acme' },
+  { name: 'provider-saml', path: '/settings/providers?saml=new' },
+  { name: 'mail-templates', path: '/settings/mail' },
+  { name: 'mail-template', path: '/settings/mail/en/confirmation', prepare: async (page) => { await page.locator('iframe').waitFor() } },
+  { name: 'mail-layout', path: '/settings/mail/en/layout', prepare: async (page) => { await page.locator('iframe').waitFor() } },
   { name: 'signing-keys', path: '/settings/signing-keys' },
   { name: 'about', path: '/settings/about' },
   { name: 'not-found', path: '/nowhere' },
@@ -88,3 +96,18 @@ export const screens = [
   { name: 'structure-drop', path: '/structure/shop/customers?do=drop-table', seed: orders, prepare: async (page) => { await page.getByText('foreign key shop.orders').waitFor() } },
   { name: 'diagram', path: '/diagram?schema=shop', seed: orders },
 ]
+
+function seedUsers(world) {
+  return world.sql(`
+insert into auth.users (id, aud, role, email, created_at, last_sign_in_at, email_confirmed_at, banned_until)
+select gen_random_uuid(), 'authenticated', 'authenticated', 'user' || n || '@example.com', now() - n * interval '1 hour', now() - n * interval '1 minute',
+  case when n % 3 > 0 then now() end, case when n % 7 = 0 then now() + interval '1 day' end
+from generate_series(1, 40) as n`)
+}
+
+function seedProviders(world) {
+  return world.sql(`
+insert into auth.custom_oauth_providers (id, provider_type, identifier, name, client_id, client_secret, issuer, scopes, authorization_params)
+values (gen_random_uuid(), 'oidc', 'custom:acme', 'Acme Ltd', 'basalt', 'x', 'https://id.acme.example', '{groups}', '{"prompt": "login"}')
+on conflict do nothing`)
+}

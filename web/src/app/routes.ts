@@ -49,5 +49,6 @@ export const routes: readonly Route[] = [
   screen('/administrators', 'Administrators', () => import('../screens/administrators/Administrators.svelte'), { icon: 'shield-user', key: 'a', least: 'owner' }),
   screen('/settings', 'Settings', () => import('../screens/settings/Settings.svelte'), { icon: 'settings', key: ',', least: 'owner' }),
   screen('/settings/:section', 'Settings', () => import('../screens/settings/Settings.svelte'), { least: 'owner' }),
+  screen('/settings/mail/:language/:name', 'Mail template', () => import('../screens/settings/mail/MailTemplate.svelte'), { least: 'owner' }),
   screen('/account', 'Your account', () => import('../screens/account/Account.svelte')),
 ]

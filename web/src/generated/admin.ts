@@ -130,6 +130,49 @@ export interface ConstraintRow {
   deferrable: boolean
 }
 
+export interface CustomProviderBody {
+  identifier: string
+  provider_type: 'oidc' | 'oauth2'
+  name: string
+  enabled: boolean
+  client_id: string
+  acceptable_client_ids: string[]
+  scopes: string[]
+  pkce_enabled: boolean
+  email_optional: boolean
+  skip_nonce_check: boolean
+  issuer: string
+  discovery_url: string
+  authorization_url: string
+  token_url: string
+  userinfo_url: string
+  jwks_uri: string
+  attribute_mapping: Record<string, string>
+  authorization_params: Record<string, string>
+}
+
+export interface CustomProviderChange {
+  identifier?: string
+  provider_type?: string
+  name?: string
+  enabled?: boolean
+  client_id?: string
+  client_secret?: string
+  acceptable_client_ids?: string[]
+  scopes?: string[]
+  pkce_enabled?: boolean
+  email_optional?: boolean
+  skip_nonce_check?: boolean
+  issuer?: string
+  discovery_url?: string
+  authorization_url?: string
+  token_url?: string
+  userinfo_url?: string
+  jwks_uri?: string
+  attribute_mapping?: Record<string, string>
+  authorization_params?: Record<string, string>
+}
+
 export interface DDLBody {
   statements: string[]
   summary: string
@@ -158,6 +201,15 @@ export interface DependentBody {
   schema: string
   name: string
   blocks: boolean
+}
+
+export interface DiscoveredBody {
+  issuer: string
+  authorization_url: string
+  token_url: string
+  userinfo_url: string
+  jwks_uri: string
+  algorithms: string[]
 }
 
 export interface DuplicateIndex {
@@ -465,6 +517,53 @@ export interface LogBarBody {
   failed: number
 }
 
+export interface MailPreviewBody {
+  subject: string
+  text: string
+  html: boolean
+}
+
+export interface MailTemplateBody {
+  language: string
+  name: string
+  subject: string
+  html: string
+  text: string
+  origin: 'built-in' | 'folder' | 'stored'
+  beneath: 'built-in' | 'folder'
+  version: number
+  changed_at: string | null
+}
+
+export interface MailTemplateChange {
+  subject: string
+  html: string
+  text: string
+  version: number
+}
+
+export interface MailTemplateReset {
+  version: number
+}
+
+export interface MailTemplatesBody {
+  templates: MailTemplateBody[]
+  languages: string[]
+  variables: Record<string, MailVariableBody[]>
+  refused: string
+  hook: boolean
+}
+
+export interface MailTestBody {
+  to: string
+  held: boolean
+}
+
+export interface MailVariableBody {
+  name: string
+  help: string
+}
+
 export interface Me {
   id: string
   email: string
@@ -698,6 +797,29 @@ export interface PoolBody {
   refused: number
 }
 
+export interface ProviderBody {
+  name: string
+  state: 'on' | 'off' | 'unset'
+  sources: string[]
+  client_id: string
+  url: string
+  redirect_uri: string
+  scopes: string[]
+  variables: string[]
+}
+
+export interface ProviderDiscovery {
+  issuer: string
+  discovery_url?: string
+}
+
+export interface ProvidersBody {
+  callback_url: string
+  built_in: ProviderBody[]
+  custom: CustomProviderBody[]
+  saml: SAMLBody
+}
+
 export interface QueriesBody {
   saved: SavedQueryBody[]
   history: PastQueryBody[]
@@ -820,6 +942,34 @@ export interface RowsBody {
 export interface RungsBody {
   step: number
   keys: string[]
+}
+
+export interface SAMLBody {
+  on: boolean
+  metadata_url: string
+  acs_url: string
+  providers: SAMLProviderBody[]
+}
+
+export interface SAMLProviderBody {
+  id: string
+  resource_id: string
+  disabled: boolean
+  entity_id: string
+  metadata_url: string
+  domains: string[]
+  name_id_format: string
+  attribute_mapping: unknown
+}
+
+export interface SAMLProviderChange {
+  metadata_url?: string
+  metadata_xml?: string
+  domains?: string[]
+  resource_id?: string
+  disabled?: boolean
+  name_id_format?: string
+  attribute_mapping?: unknown
 }
 
 export interface SQLBody {

@@ -3,6 +3,8 @@ import type { SettingBody } from '../../generated/admin.ts'
 /** A group of settings, or a page of its own beside them. */
 export interface Section { slug: string, label: string }
 
+export const providers: Section = { slug: 'providers', label: 'Sign-in providers' }
+export const mail: Section = { slug: 'mail', label: 'Mail templates' }
 export const keys: Section = { slug: 'signing-keys', label: 'Signing keys' }
 export const about: Section = { slug: 'about', label: 'About' }
 
@@ -11,10 +13,13 @@ export function slug(label: string): string {
   return label.toLowerCase().replaceAll(/[^a-z]+/g, '-')
 }
 
+/** What the server calls the group of settings that stands below the providers. */
+export const providerSettings = 'Providers'
+
 /** The groups of settings in the order in which the server gives them, and the pages behind them. */
 export function sections(settings: readonly SettingBody[]): Section[] {
   const labels = new Set(settings.map((setting) => setting.section))
-  return [...[...labels].map((label) => ({ slug: slug(label), label })), keys, about]
+  return [...[...labels].map((label) => label === providerSettings ? providers : { slug: slug(label), label }), mail, keys, about]
 }
 
 /** What a source is called. */
