@@ -116,7 +116,7 @@ test('viewers see and cannot change', async () => {
   await world.sql(`update basalt.administrators set role = 'viewer'`)
   await page.reload()
   await page.getByText('To change policies needs the role editor.').waitFor()
-  assert.equal(await page.getByRole('button', { name: 'Turn off' }).isDisabled(), true)
+  assert.equal(await page.getByRole('button', { name: 'Turn RLS off' }).isDisabled(), true)
   await world.sql(`update basalt.administrators set role = 'owner'`)
   await world.close(page)
 })
