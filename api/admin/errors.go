@@ -149,12 +149,15 @@ func unreachable(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
+// codeConnectionLost tells that PostgreSQL went away in the middle of the work, rather than before it.
+const codeConnectionLost = "connection_lost"
+
 // databaseAway says that PostgreSQL is not there. What it said when it refused the connection is for the log alone.
 func databaseAway(err error) *refusal {
 	r := refuse(http.StatusServiceUnavailable, "database_unavailable", "The database is not available")
 	r.Hint, r.cause = "Try again in a moment.", err
 	if lost, ok := errors.AsType[*store.UnavailableError](err); ok && !lost.Connecting {
-		r.Message = "The connection to the database was lost"
+		r.Code, r.Message = codeConnectionLost, "The connection to the database was lost"
 		r.Hint = "What was in a transaction has been undone, unless it was just being committed"
 	}
 	return r

@@ -84,7 +84,7 @@ func TestEveryErrorHasOneAnswer(t *testing.T) {
 		"a connection lost in the middle": {
 			&store.UnavailableError{Err: io.ErrUnexpectedEOF},
 			503, ErrorBody{
-				Code: "database_unavailable", Message: "The connection to the database was lost",
+				Code: "connection_lost", Message: "The connection to the database was lost",
 				Hint: "What was in a transaction has been undone, unless it was just being committed",
 			}, true,
 		},

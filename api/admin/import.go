@@ -48,7 +48,7 @@ type RefusedRow struct {
 	Column string `json:"column,omitempty"`
 }
 
-// ImportFinished is the last line. Without it the answer was cut, and nothing is sure.
+// ImportFinished is the last line. Without it the answer was cut, or PostgreSQL was lost at the commit, and nothing is sure.
 type ImportFinished struct {
 	// Kept tells whether the rows are in the table. An import is one transaction.
 	Kept       bool    `json:"kept"`
@@ -93,7 +93,11 @@ func (d *Data) importRows(c echo.Context) error {
 		if options.dryRun {
 			return errDryRun
 		}
-		return d.auditImport(c, tx, v, i)
+		if err := d.auditImport(c, tx, v, i); err != nil {
+			return err
+		}
+		i.committing = true
+		return nil
 	})
 	if cause := context.Cause(ctx); err != nil && cause != nil && c.Request().Context().Err() == nil {
 		err = cause

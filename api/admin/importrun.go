@@ -32,6 +32,7 @@ type importing struct {
 	bytes   int
 
 	taken, inserted, skipped int64
+	committing               bool // all that is left is to commit
 	refused                  []RefusedRow
 }
 
@@ -301,7 +302,16 @@ func (i *importing) tell() error {
 	return i.out.send()
 }
 
-// finish writes the end of the stream.
+// unsure tells of an import whether it may have been kept although it has failed: PostgreSQL did not answer to its commit.
+func (i *importing) unsure(err error) bool {
+	if !i.committing {
+		return false
+	}
+	database, ok := errors.AsType[*pgconn.PgError](err)
+	return !ok || left(database)
+}
+
+// finish writes the end of the stream. What became of the rows is not said where it is not known.
 func (i *importing) finish(err error) error {
 	for n := range i.refused {
 		i.out.line(ImportLine{Refused: &i.refused[n]})
@@ -315,6 +325,10 @@ func (i *importing) finish(err error) error {
 		why := explain(err).ErrorBody
 		if cut, ok := errors.AsType[*cutError](err); ok {
 			why = ErrorBody{Code: "cut", Message: "The file did not come to its end", Details: cut.err.Error()}
+		}
+		if i.unsure(err) {
+			i.out.line(ImportLine{Error: &why})
+			return i.out.send()
 		}
 		why.Hint = join(slices.DeleteFunc([]string{why.Hint, "Nothing was kept"}, func(s string) bool { return s == "" }))
 		i.out.line(ImportLine{Error: &why})

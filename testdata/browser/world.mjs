@@ -59,11 +59,11 @@ async function database() {
 
 /**
  * Starts the server and the browser. `administrator: false` leaves the server as it is at its first start: `setupURL` is
- * the link that it prints.
+ * the link that it prints. `managed: true` has it start a PostgreSQL of its own in any case, which a test may end.
  */
-export async function start({ administrator = true, flags = [] } = {}) {
+export async function start({ administrator = true, managed = false, flags = [] } = {}) {
   const data = mkdtempSync(join(tmpdir(), 'basalt-browser-'))
-  const base = await database()
+  const base = managed ? undefined : await database()
   const where = base ? ['--database-url', base.url] : ['--data', data]
   const child = spawn(binary, ['serve', ...where, '--listen', '127.0.0.1:0', '--log-format', 'json', '--limits', 'off', ...flags],
     { stdio: ['ignore', 'ignore', 'pipe'], env, cwd: data })
@@ -82,6 +82,7 @@ export async function start({ administrator = true, flags = [] } = {}) {
     return [line.slice(0, at), line.slice(at + 1).replace(/^'(.*)'$/, '$1')]
   }))
   const sql = new pg.Client({ connectionString: base?.url ?? keys.DATABASE_URL })
+  sql.on('error', () => {}) // its PostgreSQL was ended: the next query says so
   await sql.connect()
   const browser = await chromium.launch({ executablePath: browserPath(), args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
   const opened = new Set()
@@ -91,6 +92,7 @@ export async function start({ administrator = true, flags = [] } = {}) {
     setupURL: ready.setup_url,
     keys,
     log,
+    data, // the folder of its own PostgreSQL, if it has one
     databaseURL: base?.url ?? keys.DATABASE_URL, // for connections beside the server's
     run, // a command of the binary over the same database
     browser,

@@ -18,10 +18,12 @@ export class ApiError extends Error {
   readonly constraint: string | undefined
   /** By which the request is found in the log. */
   readonly requestId: string | undefined
+  /** Whether the change that was asked for has been made is not known: look before it is tried again. */
+  readonly unsure: boolean
   /** The whole body, for codes that carry more. */
   readonly body: Readonly<Record<string, unknown>>
 
-  constructor(status: number, body: Record<string, unknown>, requestId?: string | null) {
+  constructor(status: number, body: Record<string, unknown>, requestId?: string | null, unsure = false) {
     const text = (key: string) => typeof body[key] === 'string' && body[key] !== '' ? body[key] : undefined
     super(text('message') ?? `The server answered ${status}.`)
     this.status = status
@@ -34,6 +36,7 @@ export class ApiError extends Error {
     this.column = text('column')
     this.constraint = text('constraint')
     this.requestId = requestId ?? undefined
+    this.unsure = unsure
     this.body = body
   }
 }
@@ -62,10 +65,10 @@ export interface BodyOptions extends Options {
 let prove: () => Promise<boolean> = () => Promise.resolve(false)
 export function onElevationNeeded(ask: () => Promise<boolean>): void { prove = ask }
 
-const listeners = new Set<() => void>()
+const listeners = new Set<(asked: number) => void>()
 
-/** Calls back when an answer says that the session has ended. */
-export function onSessionEnd(listener: () => void): () => void {
+/** Calls back when an answer says that the session has ended, with the time (performance.now) of its request. */
+export function onSessionEnd(listener: (asked: number) => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
@@ -94,24 +97,39 @@ export async function send(method: string, path: string, body?: unknown, options
     payload = JSON.stringify(body)
   }
   if (!headers.has('Accept')) headers.set('Accept', 'application/json')
+  const asked = performance.now()
   let answer: Response
   try {
     answer = await fetch(address(path, options.query), { method, headers, body: payload, signal: options.signal, redirect: 'error', credentials: 'same-origin' })
   } catch (error) {
     if (aborted(error)) throw error
-    throw new ApiError(0, { code: 'network', message: 'The server does not answer.', details: String(error), hint: 'Check that it runs and that the network is there, then try again.' })
+    const unsure = changes(method)
+    const hint = 'Check that it runs and that the network is there, then ' + (unsure ? `look before you try again: ${notKnown}` : 'try again.')
+    throw new ApiError(0, { code: 'network', message: 'The server does not answer.', details: String(error), hint }, null, unsure)
   }
   if (answer.ok) return answer
-  const failed = await failure(answer)
+  const failed = await failure(answer, changes(method))
   if (failed.code === 'elevation_needed' && !options.quiet) {
     if (await prove()) return send(method, path, body, { ...options, quiet: true })
     throw new DOMException('The person did not go on.', 'AbortError')
   }
-  if (failed.code === 'signed_out' && !options.quiet) for (const listener of listeners) listener()
+  if (failed.code === 'signed_out' && !options.quiet) for (const listener of listeners) listener(asked)
   throw failed
 }
 
-async function failure(answer: Response): Promise<ApiError> {
+/** Tells whether a method changes something. */
+const changes = (method: string) => method !== 'GET' && method !== 'HEAD'
+
+const notKnown = 'whether it was carried out is not known.'
+
+/** An answer that was cut behind its head. */
+function cut(answer: Response, method: string, error: unknown): ApiError {
+  const unsure = changes(method)
+  const hint = unsure ? `Look before you try again: ${notKnown}` : ''
+  return new ApiError(0, { code: 'network', message: 'The connection was cut before the answer was complete.', details: String(error), hint }, answer.headers.get('X-Request-Id'), unsure)
+}
+
+async function failure(answer: Response, change: boolean): Promise<ApiError> {
   const id = answer.headers.get('X-Request-Id')
   const text = await answer.text().catch(() => '')
   try {
@@ -120,20 +138,29 @@ async function failure(answer: Response): Promise<ApiError> {
   } catch {
     // a proxy's page, or nothing
   }
-  return new ApiError(answer.status, { message: `The server answered ${answer.status} ${answer.statusText}`.trim() + '.', details: text.startsWith('<') ? '' : text.slice(0, 500) }, id)
+  // A proxy may have given up on what goes on behind it.
+  const unsure = change && answer.status >= 500
+  const hint = unsure ? `It is no answer of Basalt's: ${notKnown} Look before you try again.` : ''
+  return new ApiError(answer.status, { message: `The server answered ${answer.status} ${answer.statusText}`.trim() + '.', details: text.startsWith('<') ? '' : text.slice(0, 500), hint }, id, unsure)
 }
 
-async function json<T>(answer: Promise<Response>): Promise<T> {
-  const text = await (await answer).text()
-  return (text === '' ? undefined : JSON.parse(text)) as T
+async function json<T>(method: string, path: string, body?: unknown, options?: BodyOptions): Promise<T> {
+  const answer = await send(method, path, body, options)
+  try {
+    const text = await answer.text()
+    return (text === '' ? undefined : JSON.parse(text)) as T
+  } catch (error) {
+    if (aborted(error)) throw error
+    throw cut(answer, method, error)
+  }
 }
 
 export const api = {
-  get: <T>(path: string, options?: Options) => json<T>(send('GET', path, undefined, options)),
-  post: <T = void>(path: string, body?: unknown, options?: BodyOptions) => json<T>(send('POST', path, body ?? (options?.type ? '' : {}), options)),
-  put: <T = void>(path: string, body: unknown, options?: BodyOptions) => json<T>(send('PUT', path, body, options)),
-  patch: <T = void>(path: string, body: unknown, options?: BodyOptions) => json<T>(send('PATCH', path, body, options)),
-  delete: <T = void>(path: string, body?: unknown, options?: BodyOptions) => json<T>(send('DELETE', path, body, options)),
+  get: <T>(path: string, options?: Options) => json<T>('GET', path, undefined, options),
+  post: <T = void>(path: string, body?: unknown, options?: BodyOptions) => json<T>('POST', path, body ?? (options?.type ? '' : {}), options),
+  put: <T = void>(path: string, body: unknown, options?: BodyOptions) => json<T>('PUT', path, body, options),
+  patch: <T = void>(path: string, body: unknown, options?: BodyOptions) => json<T>('PATCH', path, body, options),
+  delete: <T = void>(path: string, body?: unknown, options?: BodyOptions) => json<T>('DELETE', path, body, options),
 
   /**
    * Reads an answer of one JSON value a line as the lines arrive. Ending the loop ends the request. A stream that is cut
@@ -159,7 +186,7 @@ export const api = {
     } catch (error) {
       if (options.signal?.aborted || aborted(error)) throw new DOMException('The request was ended.', 'AbortError')
       if (error instanceof ApiError) throw error
-      throw new ApiError(0, { code: 'network', message: 'The connection was cut before the answer was complete.', details: String(error) }, answer.headers.get('X-Request-Id'))
+      throw cut(answer, method, error)
     } finally {
       stop.abort()
     }

@@ -13,9 +13,11 @@ class Session {
   error = $state.raw<ApiError>()
   /** The person signed out: there is nothing to come back to. */
   left = false
+  /** When the session was given: a refusal of what was asked before is of the one before. */
+  #since = 0
 
   constructor() {
-    onSessionEnd(() => { if (this.state === 'open') this.state = 'ended' })
+    onSessionEnd((asked) => { if (this.state === 'open' && asked >= this.#since) this.state = 'ended' })
   }
 
   get administrator(): Me { return this.#body!.administrator }
@@ -31,10 +33,12 @@ class Session {
 
   /** Asks the server who is signed in. */
   async check(): Promise<void> {
+    const asked = performance.now()
     try {
       this.opened(await api.get<SignedIn>('/session', { quiet: true }))
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
+      if (error.status === 401 && asked < this.#since) return
       if (error.status === 401) this.state = this.state === 'open' || this.state === 'ended' ? 'ended' : 'none'
       else {
         this.error = error
@@ -47,6 +51,7 @@ class Session {
   opened(body: SignedIn): void {
     if (this.#body && this.#body.administrator.id !== body.administrator.id) forgetAll()
     this.#body = body
+    this.#since = performance.now()
     this.state = 'open'
     this.error = undefined
   }

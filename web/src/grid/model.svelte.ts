@@ -451,12 +451,12 @@ export class Model {
       this.#refused(first?.id, undefined, 'Nothing was saved: somebody else changed the row meanwhile')
       return
     }
-    this.#refused(sent[outcome.index]?.id, outcome.column, outcome.reason)
+    this.#refused(sent[outcome.index]?.id, outcome.column, outcome.reason, outcome.unsure)
   }
 
-  #refused(id: string | undefined, column: string | undefined, reason: string): void {
+  #refused(id: string | undefined, column: string | undefined, reason: string, unsure = false): void {
     this.problem = reason
-    this.say(`Not saved. ${reason}`)
+    this.say(unsure ? reason : `Not saved. ${reason}`)
     if (id === undefined) return
     const insert = this.drafts.inserts.findIndex((d) => d.id === id)
     const at = insert >= 0 ? insert : this.pages.locate((row) => this.idOf(row) === id)

@@ -96,7 +96,7 @@ export interface Change {
 /** What became of all changes of one save, which is one transaction. `index` counts in the changes given. */
 export type SaveOutcome =
   | { status: 'saved'; rows: readonly (Row | null)[] }
-  | { status: 'refused'; index: number; column?: string; reason: string }
+  | { status: 'refused'; index: number; column?: string; reason: string; /** It may have been saved for all that. */ unsure?: boolean }
   | { status: 'conflict'; conflicts: readonly { index: number; theirs: Row | null }[] }
 
 /** A row that a foreign key may name. */

@@ -13,6 +13,8 @@ export interface ImportOptions {
   dryRun: boolean
 }
 
+const notKnown = 'An import is one transaction: unless it had been completed just then, nothing of it was kept. Look at the table before you try again.'
+
 export class Importing {
   state = $state<'idle' | 'running' | 'ended'>('idle')
   dryRun = $state(false)
@@ -24,7 +26,7 @@ export class Importing {
   finished = $state.raw<ImportFinished>()
   /** Why the import was ended, as the server or the network says. */
   error = $state.raw<Partial<ErrorBody> & { message: string }>()
-  /** The answer was cut: whether rows were kept is not known. */
+  /** The answer was cut, or not waited for: whether rows were kept is not known. */
   unsure = $state(false)
   #request: XMLHttpRequest | undefined
 
@@ -65,10 +67,12 @@ export class Importing {
     return new Promise((resolve) => {
       request.onloadend = () => {
         take(true)
-        if (request.status !== 200 && request.status !== 0) this.error = refusal(request)
-        else if (!this.finished && !this.error) {
-          this.unsure = true
-          this.error = { message: 'The connection was cut before the server said what became of the file.', hint: 'An import is one transaction: unless it had been completed just then, nothing of it was kept. Look at the table before you try again.' }
+        if (request.status !== 200 && request.status !== 0) this.#refused(request)
+        else if (!this.finished) {
+          // The server says nothing of an import that was being committed when its database was lost.
+          this.unsure = !this.error || this.sent === 1
+          this.error ??= { message: 'The connection was cut before the server said what became of the file.' }
+          if (this.unsure) this.error = { ...this.error, hint: notKnown }
         }
         if (request.status !== 200 || this.error?.code === 'signed_out') void session.check() // it may be what has ended
         this.state = 'ended'
@@ -78,7 +82,21 @@ export class Importing {
     })
   }
 
-  /** Ends the import: nothing of it is kept. */
+  #refused(request: XMLHttpRequest): void {
+    try {
+      const body = JSON.parse(request.responseText) as Partial<ErrorBody>
+      if (body.message) {
+        this.error = { ...body, message: body.message, hint: [body.hint, 'Nothing was kept.'].filter(Boolean).join(' ') }
+        return
+      }
+    } catch {
+      // a proxy's page, or nothing
+    }
+    this.unsure = request.status >= 500 // a proxy may have given up on what goes on behind it
+    this.error = { message: `The server answered ${request.status}.`, hint: this.unsure ? notKnown : 'Nothing was kept.' }
+  }
+
+  /** Ends the import: nothing of it is kept, unless it was completed just then. */
   stop(): void {
     this.error = { message: 'You stopped the import.', hint: 'Nothing was kept: an import is one transaction.' }
     this.#request?.abort()
@@ -93,15 +111,6 @@ function lineOf(text: string): ImportLine | undefined {
   }
 }
 
-function refusal(request: XMLHttpRequest): Partial<ErrorBody> & { message: string } {
-  try {
-    const body = JSON.parse(request.responseText) as Partial<ErrorBody>
-    if (body.message) return { ...body, message: body.message, hint: [body.hint, 'Nothing was kept.'].filter(Boolean).join(' ') }
-  } catch {
-    // a proxy's page, or nothing
-  }
-  return { message: `The server answered ${request.status}.`, hint: 'Nothing was kept.' }
-}
 
 /** The refused rows as a CSV file. */
 export function refusedCSV(rows: readonly RefusedRow[]): Blob {

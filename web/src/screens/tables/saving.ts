@@ -57,6 +57,7 @@ export async function save(relation: RelationBody, columns: readonly Column[], c
     }
     const index = typeof error.body.index === 'number' ? error.body.index : changes.length === 1 ? 0 : -1
     const column = blamed(relation, error, bodies[index])
-    return { status: 'refused', index, ...(column === undefined ? {} : { column }), reason: [error.message, error.details, error.hint].filter(Boolean).join(' · ') }
+    const unsure = error.unsure || error.code === 'connection_lost'
+    return { status: 'refused', index, unsure, ...(column === undefined ? {} : { column }), reason: [error.message, error.details, error.hint].filter(Boolean).join(' · ') }
   }
 }
