@@ -1,5 +1,6 @@
 // One run of statements: the stream of what they give, as it arrives, and its end.
 import { ApiError, aborted, api } from '../../app/api.ts'
+import { session } from '../../app/session.svelte.ts'
 import type { Viewer } from '../../app/viewas.svelte.ts'
 import type { ErrorBody, SQLBody, SQLColumn, SQLComplete, SQLFinished, SQLLine, SQLNotice, SQLStatement } from '../../generated/admin.ts'
 import type { Row } from '../../grid/types.ts'
@@ -88,6 +89,7 @@ export class Run {
     } finally {
       clearInterval(clock)
       this.#show()
+      if (this.failure instanceof ApiError && this.failure.code === 'signed_out') void session.check()
       this.elapsed = performance.now() - began
       this.running = false
     }

@@ -70,7 +70,7 @@ export class Importing {
         if (request.status !== 200 && request.status !== 0) this.#refused(request)
         else if (!this.finished) {
           // The server says nothing of an import that was being committed when its database was lost.
-          this.unsure = !this.error || this.sent === 1
+          this.unsure = !this.error || !this.#underWay
           this.error ??= { message: 'The connection was cut before the server said what became of the file.' }
           if (this.unsure) this.error = { ...this.error, hint: notKnown }
         }
@@ -95,6 +95,9 @@ export class Importing {
     this.unsure = request.status >= 500 // a proxy may have given up on what goes on behind it
     this.error = { message: `The server answered ${request.status}.`, hint: this.unsure ? notKnown : 'Nothing was kept.' }
   }
+
+  /** Part of the file is certainly still to be sent. A browser may tell of no progress before it has an answer. */
+  get #underWay(): boolean { return this.sent > 0 && this.sent < 1 }
 
   /** Ends the import: nothing of it is kept, unless it was completed just then. */
   stop(): void {
