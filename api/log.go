@@ -15,6 +15,8 @@ import (
 const (
 	// logMemory is how much of the log waits for a slow sink before lines are dropped.
 	logMemory = 1 << 20
+	// logGather is how long lines wait for others. Waking a writer for each would take time of the answer that it tells of.
+	logGather = 10 * time.Millisecond
 	// logPatience is how long the end waits for a sink that still takes nothing.
 	logPatience = time.Second
 )
@@ -58,6 +60,11 @@ func (s *logSink) run() {
 	defer close(s.written)
 	var spare []byte
 	for range s.wake {
+		time.Sleep(logGather)
+		select {
+		case <-s.wake: // of the lines that are written now
+		default:
+		}
 		s.mu.Lock()
 		lines := s.waiting
 		s.waiting = spare[:0]

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
@@ -28,7 +27,6 @@ const userParameter = "session_authorization"
 type connection struct {
 	pg         *pgconn.PgConn
 	wire       *pgproto3.Frontend
-	watcher    *ctxwatch.ContextWatcher
 	canceller  canceller
 	statements *preparedCache
 	settings   map[settingsShape]*prepared
@@ -77,8 +75,8 @@ func newConnection(pg *pgconn.PgConn, statements, maxRow int) *connection {
 		user:       pg.ParameterStatus(userParameter),
 	}
 	c.wire.SetMaxBodyLen(maxRow)
-	c.canceller.pg = pg
-	c.watcher = ctxwatch.NewContextWatcher(&c.canceller)
+	c.canceller = canceller{pg: pg, done: make(chan struct{}, 1)}
+	c.canceller.ended = c.canceller.contextEnded
 	return c
 }
 
@@ -87,17 +85,42 @@ func connectionOf(pg *pgconn.PgConn) *connection {
 	return pg.CustomData()[connectionKey].(*connection)
 }
 
-// canceller cancels what runs on a connection when the flight's context ends. Its fields belong to the watcher until
-// that has stopped watching.
+// canceller cancels what runs on a connection when the flight's context ends. It has no goroutine that waits for that,
+// as pgx's watcher has: starting one and meeting it again would take longer than most of a request's steps. While it
+// watches, its fields belong to whoever asks for the cancelling.
 type canceller struct {
 	pg     *pgconn.PgConn
 	sent   bool
 	failed bool
+
+	ended func()        // contextEnded, made once
+	stop  func() bool   // keeps ended from being called; nil when nothing is watched
+	done  chan struct{} // holds one token when ended has done its work
 }
 
-// HandleCancel asks PostgreSQL to end what runs on the connection. It returns when the request has been handed to the
+// watch has the flight cancelled when its context ends, until unwatch.
+func (h *canceller) watch(ctx context.Context) {
+	if ctx.Done() != nil {
+		h.stop = context.AfterFunc(ctx, h.ended)
+	}
+}
+
+// unwatch ends the watch. A cancelling that has begun is waited for.
+func (h *canceller) unwatch() {
+	if h.stop != nil && !h.stop() {
+		<-h.done
+	}
+	h.stop = nil
+}
+
+func (h *canceller) contextEnded() {
+	h.cancel()
+	h.done <- struct{}{}
+}
+
+// cancel asks PostgreSQL to end what runs on the connection. It returns when the request has been handed to the
 // backend, or after cancelPatience.
-func (h *canceller) HandleCancel(context.Context) {
+func (h *canceller) cancel() {
 	h.sent = true
 	deadline := time.Now().Add(cancelPatience)
 	if h.pg.Conn().SetDeadline(deadline) != nil {
@@ -111,20 +134,17 @@ func (h *canceller) HandleCancel(context.Context) {
 	h.failed = h.pg.CancelRequest(ctx) != nil || ctx.Err() != nil
 }
 
-// HandleUnwatchAfterCancel has nothing to do: unwatch lifts the deadline.
-func (h *canceller) HandleUnwatchAfterCancel() {}
-
 // cancel ends what runs on the connection although the flight's context goes on.
 func (c *connection) cancel() {
-	c.watcher.Unwatch()
+	c.canceller.unwatch()
 	if !c.canceller.sent {
-		c.canceller.HandleCancel(context.Background())
+		c.canceller.cancel()
 	}
 }
 
 // unwatch ends the watch over a flight's context and takes note of a cancel request.
 func (c *connection) unwatch() {
-	c.watcher.Unwatch()
+	c.canceller.unwatch()
 	if !c.canceller.sent {
 		return
 	}

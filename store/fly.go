@@ -138,7 +138,7 @@ func (c *connection) exchange(ctx context.Context) (outcome, error) {
 		c.broken = true
 		return outcome{}, fmt.Errorf("encode the statement: %w", c.failure)
 	}
-	c.watcher.Watch(ctx)
+	c.canceller.watch(ctx)
 	o, err := c.transfer()
 	c.unwatch()
 	return o, c.name(ctx, err)
