@@ -64,7 +64,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 const statusBroken = 499
 
 // remember keeps a request for the dashboard. What the dashboard itself asks, and who watches the server, would hide the
-// app's requests: of those only the failures are kept.
+// app's requests: of those only what has failed is kept, and not what was refused.
 func (s *Server) remember(c echo.Context, r *requests.Request) {
 	r.Method, r.Path, r.Route = c.Request().Method, c.Request().URL.Path, c.Path()
 	if r.Status >= 400 {
@@ -79,7 +79,7 @@ func (s *Server) remember(c echo.Context, r *requests.Request) {
 	case r.Route == "", r.Route == "/*":
 		r.Route = "unknown"
 	case r.Route == "/", r.Route == "/metrics", strings.HasPrefix(r.Route, "/admin"), strings.HasPrefix(r.Route, "/health/"):
-		if r.Status < 400 || r.Status == http.StatusUnauthorized || r.Status == statusBroken {
+		if r.Status < 500 {
 			return
 		}
 		r.Route, _, _ = strings.Cut(r.Route[1:], "/")
