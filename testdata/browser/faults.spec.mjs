@@ -141,11 +141,16 @@ async function slowly(work) {
   }
 }
 
-/** Tries again what has failed, with the same file. */
+/** Tries again what has failed, with the same file, until the server has seen that PostgreSQL is there again. */
 async function again(dialog) {
-  await dialog.getByRole('button', { name: 'Back' }).click()
-  await dialog.getByRole('button', { name: 'Import', exact: true }).click()
-  await dialog.getByText('Imported', { exact: true }).waitFor()
+  const imported = dialog.getByText('Imported', { exact: true })
+  const away = dialog.getByText('The database is not available')
+  for (const end = Date.now() + 60_000; !await imported.isVisible();) {
+    assert.ok(Date.now() < end, await dialog.innerText())
+    await dialog.getByRole('button', { name: 'Back' }).click()
+    await dialog.getByRole('button', { name: 'Import', exact: true }).click()
+    await imported.or(away).waitFor()
+  }
 }
 
 for (const [how, signal] of [['restarted', 'SIGINT'], ['killed', 'SIGKILL']]) {
@@ -255,7 +260,7 @@ async function edit(page, row, text) {
 }
 
 const label = async (id) => (await ask('select label from parcels where id = $1', [id]))[0].label
-const saved = (page) => page.getByText('1 row saved', { exact: true }).first().waitFor()
+const saved = (page, timeout = 30_000) => page.getByText('1 row saved', { exact: true }).first().waitFor({ timeout })
 
 /** Work while another transaction holds a row, which `work` may end. */
 async function holding(id, work) {
@@ -282,8 +287,11 @@ for (const [how, signal] of [['restarted', 'SIGINT'], ['killed', 'SIGKILL']]) {
     await page.getByText(/The connection to the database was lost/).first().waitFor()
     assert.notEqual(await label(1), `mine, ${how}`)
     await page.locator(cell(0, 1)).getByText(`mine, ${how}`).waitFor() // the draft is there
-    await page.keyboard.press('Control+Enter')
-    await saved(page)
+    await until('it is saved, once the server has seen that PostgreSQL is there again', async () => {
+      await page.keyboard.press('Control+Enter')
+      await saved(page, 2_000)
+      return true
+    })
     assert.equal(await label(1), `mine, ${how}`)
   })
 }

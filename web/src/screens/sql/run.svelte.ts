@@ -1,5 +1,6 @@
 // One run of statements: the stream of what they give, as it arrives, and its end.
 import { ApiError, aborted, api } from '../../app/api.ts'
+import { session } from '../../app/session.svelte.ts'
 import type { Viewer } from '../../app/viewas.svelte.ts'
 import type { ErrorBody, SQLBody, SQLColumn, SQLComplete, SQLFinished, SQLLine, SQLNotice, SQLStatement } from '../../generated/admin.ts'
 import type { Row } from '../../grid/types.ts'
@@ -86,6 +87,7 @@ export class Run {
       if (!aborted(error)) this.error = error instanceof Error ? error : new Error(String(error))
       else this.error ??= new ApiError(0, { code: '57014', message: 'The run was cancelled' })
     } finally {
+      if (this.failure instanceof ApiError && this.failure.code === 'signed_out') void session.check() // told within the answer
       clearInterval(clock)
       this.#show()
       this.elapsed = performance.now() - began
