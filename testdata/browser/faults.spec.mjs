@@ -366,8 +366,11 @@ for (const [how, signal] of [['restarted', 'SIGINT'], ['killed', 'SIGKILL']]) {
     await restart(signal)
     await page.getByRole('alert').getByText('The connection to the database was lost').waitFor()
     await page.getByRole('alert').getByText(/has been undone, unless/).waitFor()
-    await run(page, `select 'there ' || 'again'`)
-    await page.getByRole('gridcell', { name: 'there again', exact: true }).waitFor()
+    await until('statements run, once the server has seen that PostgreSQL is there again', async () => {
+      await run(page, `select 'there ' || 'again'`)
+      await page.getByRole('gridcell', { name: 'there again', exact: true }).waitFor({ timeout: 3_000 })
+      return true
+    })
   })
 }
 
