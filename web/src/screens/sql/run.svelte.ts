@@ -87,9 +87,9 @@ export class Run {
       if (!aborted(error)) this.error = error instanceof Error ? error : new Error(String(error))
       else this.error ??= new ApiError(0, { code: '57014', message: 'The run was cancelled' })
     } finally {
-      if (this.failure instanceof ApiError && this.failure.code === 'signed_out') void session.check() // told within the answer
       clearInterval(clock)
       this.#show()
+      if (this.failure instanceof ApiError && this.failure.code === 'signed_out') void session.check()
       this.elapsed = performance.now() - began
       this.running = false
     }

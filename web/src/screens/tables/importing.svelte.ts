@@ -69,10 +69,10 @@ export class Importing {
         take(true)
         if (request.status !== 200 && request.status !== 0) this.#refused(request)
         else if (!this.finished) {
-          // Nor does the share that was sent tell: browsers say late how far they are. The server says nothing of an import
-          // that was being committed when its database was lost.
-          this.unsure = true
-          this.error = { message: 'The connection was cut before the server said what became of the file.', ...this.error, hint: notKnown }
+          // The server says nothing of an import that was being committed when its database was lost.
+          this.unsure = !this.error || !this.#underWay
+          this.error ??= { message: 'The connection was cut before the server said what became of the file.' }
+          if (this.unsure) this.error = { ...this.error, hint: notKnown }
         }
         if (request.status !== 200 || this.error?.code === 'signed_out') void session.check() // it may be what has ended
         this.state = 'ended'
@@ -96,9 +96,12 @@ export class Importing {
     this.error = { message: `The server answered ${request.status}.`, hint: this.unsure ? notKnown : 'Nothing was kept.' }
   }
 
+  /** Part of the file is certainly still to be sent. A browser may tell of no progress before it has an answer. */
+  get #underWay(): boolean { return this.sent > 0 && this.sent < 1 }
+
   /** Ends the import: nothing of it is kept, unless it was completed just then. */
   stop(): void {
-    this.error = { message: 'You stopped the import.' }
+    this.error = { message: 'You stopped the import.', hint: 'Nothing was kept: an import is one transaction.' }
     this.#request?.abort()
   }
 }
