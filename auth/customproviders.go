@@ -226,6 +226,9 @@ func set[T any](to, value *T) {
 	}
 }
 
+// askedAt are the addresses that decide where the secret is sent.
+func (c *CustomProvider) askedAt() [3]string { return [3]string{c.Issuer, c.DiscoveryURL, c.TokenURL} }
+
 // config is the provider as it is asked, with its secret.
 func (c *CustomProvider) config(secret Secret, callback string) provider.Config {
 	config := provider.Config{
@@ -367,7 +370,12 @@ func (s *Service) UpdateCustomProvider(ctx context.Context, caller Caller, ident
 		if c, err = scanCustom(tx.QueryRow(ctx, customToChange, identifier)); err != nil {
 			return err
 		}
+		before := c.askedAt()
 		c.apply(in)
+		if c.askedAt() != before && in.ClientSecret == nil {
+			// Whoever may change an address and not see the secret would else have it sent to an address of their own.
+			return refuse(CodeValidationFailed, "client_secret is required with another issuer, discovery_url or token_url, which it is sent to")
+		}
 		secret, _, err := s.unseal(ctx, c.secret, customCell(c.ID))
 		if err != nil {
 			return err

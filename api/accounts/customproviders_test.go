@@ -51,6 +51,13 @@ func TestAnAdministratorAddsAProvider(t *testing.T) {
 	v.want(v.admin("PUT", "/custom-providers/custom:acme", `{"enabled":true,"client_secret":"wrong"}`), http.StatusOK, "")
 	v.refusal(v.browser().signInAt("custom:acme", openIDUser), auth.CodeBadOAuthCallback)
 	v.want(v.admin("PUT", "/custom-providers/custom:acme", `{"client_secret":"`+providertest.ClientSecret+`"}`), http.StatusOK, "")
+	// Nobody who does not know the secret has it sent elsewhere.
+	for _, change := range []string{`{"issuer":"https://elsewhere.example"}`, `{"token_url":"https://elsewhere.example/token"}`} {
+		refused := v.want(v.admin("PUT", "/custom-providers/custom:acme", change), http.StatusBadRequest, "validation_failed")
+		if !strings.Contains(refused.text, "client_secret is required") {
+			t.Errorf("%s: %s", change, refused.text)
+		}
+	}
 	if signIn() == "" {
 		t.Error("the right secret is not used")
 	}
