@@ -63,7 +63,7 @@ test-web: web/node_modules
 
 ## test-browser: the dashboard in a real Chromium
 test-browser: build testdata/browser/node_modules chromium
-	cd testdata/browser && node --test
+	cd testdata/browser && node --test *.spec.mjs
 
 ## screenshots: pictures of all screens of the dashboard, testdata/browser/screenshots
 screenshots: build testdata/browser/node_modules chromium

@@ -199,3 +199,24 @@ func TestAURLThatCannotBeReadIsNotRepeated(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestAConnectionThatDiedUnusedIsNobodysFault(t *testing.T) {
+	t.Parallel()
+	pool, database := open(t, nil)
+	for range 3 {
+		var pid uint32
+		note := func(conn *pgx.Conn) error {
+			pid = conn.PgConn().PID()
+			return conn.Ping(t.Context())
+		}
+		if err := pool.Use(t.Context(), console.Session{}, note); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := database.Pool.Exec(t.Context(), `select pg_terminate_backend($1, 10000)`, pid); err != nil { // and waits until it is gone
+			t.Fatal(err)
+		}
+		if err := pool.Use(t.Context(), console.Session{StatementTimeout: time.Minute}, note); err != nil {
+			t.Errorf("the next use is told: %v", err)
+		}
+	}
+}

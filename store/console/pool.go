@@ -78,6 +78,8 @@ func Open(ctx context.Context, options Options) (*Pool, error) {
 		conn.PgConn().Frontend().SetMaxBodyLen(mostRow)
 		return nil
 	}
+	// One that died while nobody used it, as all do when PostgreSQL is started anew, is not given to the next.
+	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return true }
 	for name, value := range map[string]string{
 		"application_name": ApplicationName,
 		"client_encoding":  "UTF8",

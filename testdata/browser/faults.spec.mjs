@@ -141,11 +141,16 @@ async function slowly(work) {
   }
 }
 
-/** Tries again what has failed, with the same file. */
+/** Tries again what has failed, with the same file, until the server has seen that PostgreSQL is there again. */
 async function again(dialog) {
-  await dialog.getByRole('button', { name: 'Back' }).click()
-  await dialog.getByRole('button', { name: 'Import', exact: true }).click()
-  await dialog.getByText('Imported', { exact: true }).waitFor()
+  const imported = dialog.getByText('Imported', { exact: true })
+  const away = dialog.getByText('The database is not available')
+  for (const end = Date.now() + 60_000; !await imported.isVisible();) {
+    assert.ok(Date.now() < end, await dialog.innerText())
+    await dialog.getByRole('button', { name: 'Back' }).click()
+    await dialog.getByRole('button', { name: 'Import', exact: true }).click()
+    await imported.or(away).waitFor()
+  }
 }
 
 for (const [how, signal] of [['restarted', 'SIGINT'], ['killed', 'SIGKILL']]) {
@@ -349,8 +354,11 @@ for (const [how, signal] of [['restarted', 'SIGINT'], ['killed', 'SIGKILL']]) {
     await restart(signal)
     await page.getByRole('alert').getByText('The connection to the database was lost').waitFor()
     await page.getByRole('alert').getByText(/has been undone, unless/).waitFor()
-    await run(page, `select 'there ' || 'again'`)
-    await page.getByRole('gridcell', { name: 'there again', exact: true }).waitFor()
+    await until('statements run, once the server has seen that PostgreSQL is there again', async () => {
+      await run(page, `select 'there ' || 'again'`)
+      await page.getByRole('gridcell', { name: 'there again', exact: true }).waitFor({ timeout: 3_000 })
+      return true
+    })
   })
 }
 

@@ -180,7 +180,7 @@ test('findings about statements, indexes and tables come with what to do', { tim
   await page.keyboard.press('Escape')
   await page.getByRole('tab', { name: 'Indexes' }).click()
   const bare = page.getByRole('table', { name: 'Foreign keys without an index' })
-  await bare.getByRole('link', { name: 'orders' }).waitFor(within)
+  await bare.getByRole('link', { name: 'orders', exact: true }).waitFor(within)
   await page.getByRole('region', { name: 'Indexes covered by another' }).getByText('customers_city_name').waitFor()
   await page.getByRole('region', { name: 'Unused indexes' }).waitFor()
   await page.getByRole('region', { name: 'Tables read from end to end', exact: true }).waitFor()

@@ -233,7 +233,7 @@ test('a role and a user are run as, and viewers see plans only', { timeout: 60_0
   await page.getByRole('button', { name: 'Run as anon' }).waitFor()
   await run(page, 'select current_user')
   await cell(page, 'anon').waitFor()
-  await page.getByText('as anon', { exact: true }).waitFor()
+  await page.getByRole('main').getByText('as anon', { exact: true }).waitFor()
   await world.close(page)
 
   const mine = await world.window()

@@ -170,25 +170,11 @@ func fillPocketBase(ctx context.Context, path, owner string) (err error) {
 		return err
 	}
 	defer tx.Rollback()
-	add, err := tx.PrepareContext(ctx, `
-insert into bench_item (id, key, name, note, price, stock, active, extra, created_at, owner)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	if err != nil {
+	if err := fillItems(ctx, tx, func(id int) any { return pocketBaseID(id) }, "2006-01-02 15:04:05.000Z", owner); err != nil {
 		return err
 	}
-	for id := 1; id <= items; id++ {
-		i := itemOf(id)
-		price, err := strconv.ParseFloat(i.price, 64)
-		if err != nil {
-			return err
-		}
-		_, err = add.ExecContext(ctx, pocketBaseID(id), i.key.String(), i.name, i.note, price, i.stock, i.active, string(i.extra),
-			i.createdAt.Format("2006-01-02 15:04:05.000Z"), owner)
-		if err != nil {
-			return err
-		}
-	}
-	if add, err = tx.PrepareContext(ctx, `insert into bench_part (id, item_id, name, weight, amount) values (?, ?, ?, ?, ?)`); err != nil {
+	add, err := tx.PrepareContext(ctx, `insert into bench_part (id, item_id, name, weight, amount) values (?, ?, ?, ?, ?)`)
+	if err != nil {
 		return err
 	}
 	err = parts(func(p part) error {

@@ -157,23 +157,8 @@ func fillTrailBase(ctx context.Context, path, email string) (err error) {
 		return err
 	}
 	defer tx.Rollback()
-	add, err := tx.PrepareContext(ctx, `
-insert into bench_item (id, key, name, note, price, stock, active, extra, created_at, owner)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	if err != nil {
+	if err := fillItems(ctx, tx, func(id int) any { return id }, "2006-01-02 15:04:05Z", owner); err != nil {
 		return err
-	}
-	for id := 1; id <= items; id++ {
-		i := itemOf(id)
-		price, err := strconv.ParseFloat(i.price, 64)
-		if err != nil {
-			return err
-		}
-		_, err = add.ExecContext(ctx, i.id, i.key.String(), i.name, i.note, price, i.stock, i.active, string(i.extra),
-			i.createdAt.Format("2006-01-02 15:04:05Z"), owner)
-		if err != nil {
-			return err
-		}
 	}
 	if err := tx.Commit(); err != nil {
 		return err
