@@ -25,6 +25,8 @@ func (t *Target) startFloor(ctx context.Context) (*floorProcess, error) {
 	cmd := exec.CommandContext(ctx, binary, "bench", "floor")
 	cmd.Env = append(plainEnvironment(), "DATABASE_URL="+t.DatabaseURL, "BASALT_BENCH_CLAIMS="+t.claims(), "BASALT_BENCH_SECRET="+t.secret.Reveal())
 	cmd.Stderr = os.Stderr
+	// Ctrl-C on a terminal is sent to all of its group: this process would be gone while it is still measured.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -36,6 +38,9 @@ func (t *Target) startFloor(ctx context.Context) (*floorProcess, error) {
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		p.stop()
+		if ctx.Err() != nil { // which has killed it
+			return nil, context.Cause(ctx)
+		}
 		return nil, fmt.Errorf("start the server by hand: %w", err)
 	}
 	p.URL = strings.TrimSpace(line)
