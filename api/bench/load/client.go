@@ -116,23 +116,40 @@ type answer struct {
 	bytes      int64
 }
 
-// do sends a request and reads its answer to the end. After an error the connection is closed and the next request
-// opens another.
+// do sends a request, reads its answer to the end and says whether it is what was wanted. When it could not be read the
+// connection is closed, and the next request opens another.
 func (c *client) do(ctx context.Context, r *Request) (answer, error) {
-	a, err := c.exchange(ctx, r)
+	want := r.Want
+	if want == 0 {
+		want = http.StatusOK
+	}
+	a, header, err := c.exchange(ctx, r, want)
 	if err != nil {
 		c.close()
+		return a, err
 	}
-	return a, err
+	if a.status != want {
+		return a, fmt.Errorf("%s %s: status %d: %.200s", r.Method, withoutQuery(r.Path), a.status, c.body.Bytes())
+	}
+	if r.Headers != nil {
+		r.Headers(header)
+	}
+	if r.Check != nil {
+		if err := r.Check(c.body.Bytes()); err != nil {
+			return a, fmt.Errorf("%s %s: %w", r.Method, withoutQuery(r.Path), err)
+		}
+	}
+	return a, nil
 }
 
-func (c *client) exchange(ctx context.Context, r *Request) (answer, error) {
+// exchange keeps the body of the answer if somebody is going to read it.
+func (c *client) exchange(ctx context.Context, r *Request, want int) (answer, http.Header, error) {
 	if err := c.connect(ctx); err != nil {
-		return answer{}, err
+		return answer{}, nil, err
 	}
 	c.left = largestAnswer
 	if err := c.conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
-		return answer{}, err
+		return answer{}, nil, err
 	}
 	c.out = append(c.out[:0], r.Method...)
 	c.out = append(c.out, ' ')
@@ -149,42 +166,24 @@ func (c *client) exchange(ctx context.Context, r *Request) (answer, error) {
 	c.out = append(c.out, "\r\n"...)
 	c.out = append(c.out, r.Body...)
 	if _, err := c.conn.Write(c.out); err != nil {
-		return answer{}, err
+		return answer{}, nil, err
 	}
 	response, err := http.ReadResponse(c.reader, nil)
 	if err != nil {
-		return answer{}, err
+		return answer{}, nil, err
 	}
 	defer response.Body.Close()
 	a := answer{status: response.StatusCode, retryAfter: response.Header.Get("Retry-After") != ""}
-	want := r.Want
-	if want == 0 {
-		want = http.StatusOK
-	}
 	if a.status == want && r.Check == nil {
 		a.bytes, err = io.Copy(io.Discard, response.Body)
 	} else {
 		c.body.Reset()
 		a.bytes, err = c.body.ReadFrom(response.Body)
 	}
-	if err != nil {
-		return a, err
-	}
 	if response.Close {
 		c.close()
 	}
-	if a.status != want {
-		return a, fmt.Errorf("%s %s: status %d: %.200s", r.Method, withoutQuery(r.Path), a.status, c.body.Bytes())
-	}
-	if r.Headers != nil {
-		r.Headers(response.Header)
-	}
-	if r.Check != nil {
-		if err := r.Check(c.body.Bytes()); err != nil {
-			return a, fmt.Errorf("%s %s: %w", r.Method, withoutQuery(r.Path), err)
-		}
-	}
-	return a, nil
+	return a, response.Header, err
 }
 
 // withoutQuery leaves out of an error what a query string may tell.
