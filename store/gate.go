@@ -7,6 +7,12 @@ import (
 	"time"
 )
 
+const (
+	// refusalPace is the least time from one refusal to the next, and mostRefusalDelay how long one waits for its turn.
+	refusalPace      = time.Millisecond
+	mostRefusalDelay = 500 * time.Millisecond
+)
+
 // gate admits as many flights as there are connections and lets a bounded number wait in the order they came. The
 // wait is here and not in the pool so that it has a bound and costs nothing while a connection is free.
 type gate struct {
@@ -20,6 +26,8 @@ type gate struct {
 	waiting int
 
 	waiters sync.Pool // of *waiter
+
+	refusing chan struct{} // holds one token while one is refused
 
 	refused  atomic.Int64
 	waited   atomic.Int64
@@ -35,7 +43,7 @@ type waiter struct {
 }
 
 func newGate(places, maxWaiting int, patience time.Duration) *gate {
-	g := &gate{free: places, maxWaiting: maxWaiting, patience: patience}
+	g := &gate{free: places, maxWaiting: maxWaiting, patience: patience, refusing: make(chan struct{}, 1)}
 	g.waiters.New = func() any {
 		w := &waiter{ready: make(chan struct{}, 1), timer: time.NewTimer(time.Hour)}
 		w.timer.Stop()
@@ -54,15 +62,30 @@ func (g *gate) enter(ctx context.Context) error {
 		return nil
 	}
 	if g.waiting >= g.maxWaiting {
-		waiting := g.waiting
+		full := &PoolFullError{Waiting: g.waiting}
 		g.mu.Unlock()
 		g.refused.Add(1)
-		return &PoolFullError{Waiting: waiting}
+		g.delay(ctx)
+		return full
 	}
 	w := g.waiters.Get().(*waiter)
 	g.append(w)
 	g.mu.Unlock()
 	return g.wait(ctx, w)
+}
+
+// delay has those who are refused wait for their turn. A refusal takes nearly as much of the CPU as an answer, and who
+// is refused at once asks again at once: without a pace a crowd of refusals takes the time of those who were let in.
+func (g *gate) delay(ctx context.Context) {
+	most := time.NewTimer(mostRefusalDelay)
+	defer most.Stop()
+	select {
+	case g.refusing <- struct{}{}:
+		time.Sleep(refusalPace)
+		<-g.refusing
+	case <-most.C:
+	case <-ctx.Done():
+	}
 }
 
 func (g *gate) wait(ctx context.Context, w *waiter) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -48,7 +49,7 @@ func TestGateRefuses(t *testing.T) {
 		maxWaiting int
 		want       func(error) bool
 	}{
-		{"at once when too many wait", t.Context(), 0, func(err error) bool {
+		{"when too many wait", t.Context(), 0, func(err error) bool {
 			var full *PoolFullError
 			return errors.As(err, &full) && full.Waited == 0
 		}},
@@ -97,4 +98,52 @@ func TestGateLosesNoPlace(t *testing.T) {
 	if g.free != 3 || g.waiting != 0 {
 		t.Errorf("%d places are free and %d wait, want 3 and 0", g.free, g.waiting)
 	}
+}
+
+func TestRefusalsComeOneAfterTheOther(t *testing.T) {
+	g := newGate(1, 0, time.Minute)
+	if err := g.enter(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	g.refusing <- struct{}{} // somebody else is being refused
+	refused := make(chan error, 1)
+	ctx, leave := context.WithCancel(t.Context())
+	go func() { refused <- g.enter(ctx) }()
+	select {
+	case err := <-refused:
+		t.Fatalf("refused out of turn: %v", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	leave()
+	var full *PoolFullError
+	if err := <-refused; !errors.As(err, &full) {
+		t.Errorf("who leaves while being refused gets %v", err)
+	}
+	<-g.refusing
+	if err := g.enter(t.Context()); !errors.As(err, &full) {
+		t.Errorf("the next one gets %v", err)
+	}
+}
+
+func TestNobodyWaitsLongToBeRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(1, 0, time.Minute)
+		if err := g.enter(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		var callers sync.WaitGroup
+		for range 5000 {
+			callers.Go(func() {
+				var full *PoolFullError
+				if err := g.enter(t.Context()); !errors.As(err, &full) {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		callers.Wait()
+		if took := time.Since(began); took > mostRefusalDelay+refusalPace {
+			t.Errorf("the last one waited %v", took)
+		}
+	})
 }

@@ -76,7 +76,7 @@ func (o *overloaded) add(result *load.Result) {
 	o.bad = append(o.bad, float64(result.Errors-refused))
 }
 
-// leastSent is the share of what was due from which on a figure says something of the server and not of the load.
+// leastSent is the share of what was due below which a note says why there was no more.
 const leastSent = 0.95
 
 func tellOverload(s *report.Section, peak []float64, outcomes []overloaded, method string) {
@@ -104,7 +104,7 @@ func tellOverload(s *report.Section, peak []float64, outcomes []overloaded, meth
 		}})
 		if sent.Value < leastSent {
 			s.Notes = append(s.Notes, report.Note{Text: fmt.Sprintf(
-				"At %d × the peak the load itself was the bottleneck, beside the server on the same cores: %.0f %% of what was due could be sent over %d connections, so that the server met less than %d × its peak.", times, 100*sent.Value, overloadCallers, times)})
+				"At %d × the peak %.0f %% of what was due could be sent: all of the %d connections waited for their answers, as the server answers who waits in the order of coming and has refusals wait for their turn, and as the load takes its share of the same cores.", times, 100*sent.Value, overloadCallers)})
 		}
 	}
 	chart.Lines = []report.Line{line}

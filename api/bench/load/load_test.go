@@ -101,6 +101,29 @@ func TestFailuresAreCountedAndTold(t *testing.T) {
 	}
 }
 
+func TestARefusalCostsNoConnection(t *testing.T) {
+	t.Parallel()
+	var connections atomic.Int64
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte("not now"))
+	}))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	server.Start()
+	defer server.Close()
+	result, err := Closed(t.Context(), Options{URL: server.URL, Callers: 2, For: time.Minute, Count: 10}, func(_, _ int, r *Request) { r.Method, r.Path = "GET", "/" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Errors != 20 || connections.Load() != 2 {
+		t.Errorf("%d errors over %d connections instead of 20 over 2", result.Errors, connections.Load())
+	}
+}
+
 func TestAServerThatIsAwayFailsRequestsNotTheLoad(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
