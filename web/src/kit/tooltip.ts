@@ -53,6 +53,12 @@ export function tooltip(text: () => string | undefined): (node: Element) => () =
     }
     const focused = () => { if (node.matches(':focus-visible')) later() }
     const pressed = () => { if (owner === node || !owner) hide() }
+    // What refuses to be pressed says why at once: fingers do not hover.
+    const clicked = () => {
+      const said = node.getAttribute('aria-disabled') === 'true' && text()
+      if (said) show(node, said)
+    }
+    node.addEventListener('click', clicked)
     node.addEventListener('pointerenter', entered)
     node.addEventListener('pointerleave', left)
     node.addEventListener('focus', focused)
@@ -60,6 +66,7 @@ export function tooltip(text: () => string | undefined): (node: Element) => () =
     node.addEventListener('pointerdown', pressed)
     return () => {
       if (owner === node) hide()
+      node.removeEventListener('click', clicked)
       node.removeEventListener('pointerenter', entered)
       node.removeEventListener('pointerleave', left)
       node.removeEventListener('focus', focused)

@@ -1,5 +1,6 @@
 // What the catalog says of a table, as the grid and this screen need it.
 import { api } from '../../app/api.ts'
+import { needs } from '../../app/needs.ts'
 import type { Wanted } from '../../app/query.svelte.ts'
 import type { CatalogBody, ColumnBody, ForeignKeyBody, RelationBody } from '../../generated/admin.ts'
 import { kindOf } from '../../grid/kinds.ts'
@@ -52,8 +53,9 @@ export function columnsOf(relation: RelationBody): Column[] {
 }
 
 /** Why rows of a relation cannot be changed; undefined when they can. */
-export function frozenBecause(relation: RelationBody, editor: boolean): string | undefined {
-  if (!editor) return 'Viewers read only: an owner can make you an editor.'
+export function frozenBecause(relation: RelationBody): string | undefined {
+  const refused = needs('editor')
+  if (refused) return refused
   if (relation.kind === 'materialized_view') return 'A materialized view is filled by its query: refresh it instead.'
   if (relation.kind === 'view' && relation.primary_key.length === 0) return 'A view has no primary key, so its rows cannot be told apart safely. Change the tables it reads from.'
   if (relation.primary_key.length === 0) return 'This table has no primary key, so rows cannot be told apart. Add one in Structure to edit here.'

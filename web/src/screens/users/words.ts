@@ -12,9 +12,6 @@ export function nameOf(user: Pick<UserBody, 'id' | 'email' | 'phone'>): string {
   return user.email || (user.phone ? `+${user.phone}` : user.id)
 }
 
-/** Why a control is off for those who only read. */
-export const needsEditor = 'This needs the role editor'
-
 /** How long a ban lasts, in the words of the API. */
 export const bans = [
   { value: '1h', label: '1 hour' }, { value: '24h', label: '1 day' }, { value: '168h', label: '7 days' }, { value: '720h', label: '30 days' },
