@@ -68,6 +68,8 @@ type RelationBody struct {
 	Insertable      bool    `json:"insertable"`
 	Updatable       bool    `json:"updatable"`
 	Deletable       bool    `json:"deletable"`
+	// Readers are those of anon, authenticated and service_role that may read all of its columns. Viewers read as one of them.
+	Readers []string `json:"readers"`
 
 	PrimaryKey  []string         `json:"primary_key"`
 	Columns     []ColumnBody     `json:"columns"`
@@ -291,12 +293,13 @@ func (b *CatalogBody) readObjects(ctx context.Context, tx pgx.Tx, byOID map[uint
 		add       func()
 	}{
 		{"schemas", nil, []any{&schema.Name, &schema.Comment, &schema.Owner}, func() { b.Schemas = append(b.Schemas, schema) }},
-		{"relations", []any{mostListedObjects}, []any{
+		{"relations", []any{mostListedObjects, appRoles[:]}, []any{
 			&relation.OID, &relation.Schema, &relation.Name, &relation.Kind, &relation.Comment, &relation.RLS, &relation.RLSForced,
 			&relation.EstimatedRows, &relation.Bytes, &relation.Owner, &relation.PartitionOf, &relation.ViewDefinition,
-			&relation.SecurityInvoker, &events,
+			&relation.SecurityInvoker, &events, &relation.Readers,
 		}, func() {
 			added := relation
+			relation.Readers = nil
 			readOnly := added.Kind == "materialized_view"
 			added.Updatable, added.Insertable, added.Deletable = events&4 != 0 && !readOnly, events&8 != 0 && !readOnly, events&16 != 0 && !readOnly
 			added.PrimaryKey, added.Columns, added.ForeignKeys = []string{}, []ColumnBody{}, []ForeignKeyBody{}

@@ -64,7 +64,11 @@ func TestTheCatalogTellsAllThatIsDefined(t *testing.T) {
 		create function noop() returns trigger language plpgsql as 'begin return new; end';
 		create trigger touch before update on customers for each row execute function noop();
 		create table parts (at date) partition by range (at);
-		create table parts_1 partition of parts for values from ('2024-01-01') to ('2025-01-01')`, administrator.Viewer)
+		create table parts_1 partition of parts for values from ('2024-01-01') to ('2025-01-01');
+		create table closed (id int, secret text);
+		revoke all on closed from anon, authenticated, service_role;
+		grant select (id) on closed to anon;
+		grant select (id, secret) on closed to authenticated`, administrator.Viewer)
 	body := d.catalog(t)
 	orders := relation(t, body, "Öde", "my orders")
 	columns := map[string]admin.ColumnBody{}
@@ -101,6 +105,15 @@ func TestTheCatalogTellsAllThatIsDefined(t *testing.T) {
 	names := relation(t, body, "public", "names")
 	if names.Kind != "view" || names.ViewDefinition == nil || !names.SecurityInvoker || !names.Updatable {
 		t.Errorf("names is %+v", names)
+	}
+	if readers := relation(t, body, "public", "closed").Readers; !slices.Equal(readers, []string{"authenticated"}) {
+		t.Errorf("%q read all of a table of which anon is granted one column, authenticated each", readers)
+	}
+	if readers := customers.Readers; !slices.Contains(readers, "service_role") {
+		t.Errorf("%q read a table of the app", readers)
+	}
+	if readers := relation(t, body, "auth", "refresh_tokens").Readers; len(readers) != 0 {
+		t.Errorf("%q read the tokens of users", readers)
 	}
 	if part := relation(t, body, "public", "parts_1"); part.PartitionOf != "public.parts" {
 		t.Errorf("parts_1 is a partition of %q", part.PartitionOf)

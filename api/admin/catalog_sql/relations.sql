@@ -1,4 +1,11 @@
 -- Sizes are those of the last vacuum or analyze: to measure them would wait for whoever alters a table.
+with reader as materialized (
+  select
+    oid,
+    rolname
+  from pg_roles
+  where rolname = any ($2::text[])
+)
 select
   c.oid,
   n.nspname::text,
@@ -32,7 +39,25 @@ select
   coalesce(parent.oid::regclass::text, ''),
   case when c.relkind in ('v', 'm') then pg_get_viewdef(c.oid, true) end,
   coalesce('security_invoker=true' = any (c.reloptions) or 'security_invoker=on' = any (c.reloptions), false),
-  case when c.relkind = 'v' then pg_relation_is_updatable(c.oid, true) else 28 end
+  case when c.relkind = 'v' then pg_relation_is_updatable(c.oid, true) else 28 end,
+  array(
+    select r.rolname::text
+    from reader r
+    where has_schema_privilege(r.oid, n.oid, 'usage')
+      and (
+        has_table_privilege(r.oid, c.oid, 'select')
+        or has_any_column_privilege(r.oid, c.oid, 'select')
+        and not exists (
+          select
+          from pg_attribute a
+          where a.attrelid = c.oid
+            and a.attnum > 0
+            and not a.attisdropped
+            and not has_column_privilege(r.oid, c.oid, a.attnum, 'select')
+        )
+      )
+    order by array_position($2::text[], r.rolname::text)
+  )
 from pg_class c
 join pg_namespace n on n.oid = c.relnamespace
 left join pg_class t on t.oid = c.reltoastrelid

@@ -1,5 +1,7 @@
 // As whom data are read and written: the owner of the database, or a role and a user, so that policies are seen at work.
+// Administrators who only read never act as the owner: theirs is the service role.
 import { invalidate } from './query.svelte.ts'
+import { session } from './session.svelte.ts'
 
 export interface Viewer { role: string, user?: string, label?: string }
 
@@ -24,7 +26,7 @@ function stored(): Viewer | undefined {
 class ViewAs {
   #viewer = $state.raw(stored())
 
-  /** Undefined is the owner. */
+  /** What was chosen; undefined is what the administrator has of their own, see `own`. */
   get viewer(): Viewer | undefined { return this.#viewer }
   set viewer(value: Viewer | undefined) {
     this.#viewer = value
@@ -37,10 +39,16 @@ class ViewAs {
     invalidate()
   }
 
-  /** How the role is shown. */
+  /** As whom the administrator reads while nothing was chosen. */
+  get own(): string { return session.may('editor') ? 'database owner' : 'service_role' }
+
+  /** The role of PostgreSQL that reads, undefined for the owner of the database. */
+  get role(): string | undefined { return this.#viewer?.role ?? (session.may('editor') ? undefined : 'service_role') }
+
+  /** How it is shown. */
   get name(): string {
     const viewer = this.#viewer
-    return viewer === undefined ? 'owner' : viewer.user ? `${viewer.role} · ${viewer.label ?? viewer.user.slice(0, 8)}` : viewer.role
+    return viewer === undefined ? this.own : viewer.user ? `${viewer.role} · ${viewer.label ?? viewer.user.slice(0, 8)}` : viewer.role
   }
 
   /** What requests for data carry. */

@@ -866,6 +866,7 @@ export interface RelationBody {
   insertable: boolean
   updatable: boolean
   deletable: boolean
+  readers: string[]
   primary_key: string[]
   columns: ColumnBody[]
   foreign_keys: ForeignKeyBody[]

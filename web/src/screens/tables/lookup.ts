@@ -3,7 +3,7 @@ import type { RelationBody } from '../../generated/admin.ts'
 import { isNumber, kindOf } from '../../grid/kinds.ts'
 import type { Choice, Lookup, Row } from '../../grid/types.ts'
 import { quoted, restName } from './filters.ts'
-import { columnsOf, referenceOf } from './relation.ts'
+import { columnsOf, referenceOf, unreadableBecause } from './relation.ts'
 import { rows, type Parameters } from './rest.ts'
 
 /** Rows offered, and columns shown of one. */
@@ -24,6 +24,8 @@ export function lookupIn(relation: RelationBody, all: readonly RelationBody[]): 
     const reference = referenceOf(relation, column.name)
     const target = reference && all.find((one) => one.schema === reference.ref_schema && one.name === reference.ref_table)
     if (!target) return []
+    const refused = unreadableBecause(target)
+    if (refused) throw new Error(refused)
     const key = reference.ref_columns[0]!
     const label = labelOf(target)
     const kind = kindOf(target.columns.find(({ name }) => name === key)?.type ?? '', 'base')

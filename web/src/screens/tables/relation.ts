@@ -2,12 +2,16 @@
 import { api } from '../../app/api.ts'
 import { needs } from '../../app/needs.ts'
 import type { Wanted } from '../../app/query.svelte.ts'
+import { viewAs } from '../../app/viewas.svelte.ts'
 import type { CatalogBody, ColumnBody, ForeignKeyBody, RelationBody } from '../../generated/admin.ts'
 import { kindOf } from '../../grid/kinds.ts'
 import type { Column } from '../../grid/types.ts'
 import type { IconName } from '../../kit/icons.ts'
 
 export const catalog: Wanted<CatalogBody> = { key: ['catalog'], read: (signal) => api.get<CatalogBody>('/catalog', { signal }) }
+
+/** The roles whose grants the catalog tells. */
+const asked: readonly string[] = ['anon', 'authenticated', 'service_role']
 
 /** Schemas that the server and its services own: the tables of an app are in others. */
 export const services: readonly string[] = ['auth', 'storage', 'realtime', 'extensions', 'supabase_migrations']
@@ -60,6 +64,14 @@ export function frozenBecause(relation: RelationBody): string | undefined {
   if (relation.kind === 'view' && relation.primary_key.length === 0) return 'A view has no primary key, so its rows cannot be told apart safely. Change the tables it reads from.'
   if (relation.primary_key.length === 0) return 'This table has no primary key, so rows cannot be told apart. Add one in Structure to edit here.'
   return undefined
+}
+
+/** Why rows of a relation cannot be read as whom data are seen; undefined when they can, or when only asking will tell. */
+export function unreadableBecause(relation: RelationBody): string | undefined {
+  const { role } = viewAs
+  if (role === undefined || !asked.includes(role) || relation.readers.includes(role)) return undefined
+  const refused = viewAs.viewer ? undefined : needs('editor')
+  return `The role ${role} is not granted to read ${relation.schema}.${relation.name}.${refused ? ` ${refused}` : ''}`
 }
 
 /** How row level security stands, in a word and a sentence. */

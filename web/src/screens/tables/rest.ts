@@ -45,20 +45,21 @@ export async function rows(schema: string, table: string, columns: readonly { na
   return found.map((row) => columns.map(({ name }) => row[name] ?? null))
 }
 
-async function total(schema: string, table: string, filters: readonly Filter[], how: 'exact' | 'planned', signal: AbortSignal): Promise<number> {
+async function total(schema: string, table: string, filters: readonly Filter[], how: 'exact' | 'planned', first: Promise<unknown>, signal: AbortSignal): Promise<number> {
   const answer = await get(schema, table, [...conditions(filters), ['limit', '0']], signal, { Prefer: `count=${how}` }, 'HEAD').catch(async (error: unknown) => {
-    // A refusal of HEAD has no words.
+    // A refusal of HEAD has no words. The reading of the first rows is as a rule refused for the same reason, in words.
+    await first
     if (error instanceof ApiError && error.status >= 400) await get(schema, table, [...conditions(filters), ['limit', '0']], signal, { Prefer: `count=${how}` })
     throw error
   })
   return Number(/\/(\d+)$/.exec(answer.headers.get('Content-Range') ?? '')?.[1] ?? 0)
 }
 
-/** How many rows there are: exactly when they are few. */
-export async function count(schema: string, table: string, filters: readonly Filter[], signal: AbortSignal): Promise<{ count: number, estimated: boolean }> {
-  const planned = await total(schema, table, filters, 'planned', signal)
+/** How many rows there are: exactly when they are few. `first` is the reading of some of them that is under way. */
+async function count(schema: string, table: string, filters: readonly Filter[], first: Promise<unknown>, signal: AbortSignal): Promise<{ count: number, estimated: boolean }> {
+  const planned = await total(schema, table, filters, 'planned', first, signal)
   if (planned > countedUpTo) return { count: planned, estimated: true }
-  return { count: await total(schema, table, filters, 'exact', signal), estimated: false }
+  return { count: await total(schema, table, filters, 'exact', first, signal), estimated: false }
 }
 
 /** The order by which rows are read: what is asked for, and the key so that no row is read twice. */
@@ -83,7 +84,7 @@ export async function open(relation: RelationBody, columns: readonly Column[], f
   const from = Math.floor(first / 100) * 100
   const early = read(from, from + 100, signal)
   early.catch(() => undefined) // told when the grid asks for it, or by the count
-  const { count: counted, estimated } = await count(schema, table, filters, signal)
+  const { count: counted, estimated } = await count(schema, table, filters, early, signal)
   let unused = true
   if (at >= 0 && estimated && counted <= rungsUpTo && filters.length === 0 && session.may('editor')) {
     const path = `/rungs/${encodeURIComponent(schema)}/${encodeURIComponent(table)}`
