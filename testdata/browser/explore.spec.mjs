@@ -80,7 +80,7 @@ test('a read is composed, run as a role, and kept in the address', { timeout: 90
   await page.reload()
   await settled(page)
   await page.getByRole('tab', { name: 'Result' }).click()
-  await page.getByRole('button', { name: 'Run as owner' }).click()
+  await page.getByRole('button', { name: 'Run as database owner' }).click()
   const answer = page.getByRole('region', { name: 'Answer' })
   await answer.waitFor()
   assert.match(await answer.innerText(), /9007199254740993/) // as PostgreSQL wrote it
@@ -135,7 +135,7 @@ test('a write is rolled back unless it is wanted, asked about, and honours the r
 test('a function is called with its arguments', { timeout: 60_000 }, async () => {
   const page = await world.open('/explore/functions/public/add?show=result')
   await page.getByLabel('a (integer)').fill('40')
-  await page.getByRole('button', { name: 'Run as owner' }).click()
+  await page.getByRole('button', { name: 'Run as database owner' }).click()
   const answer = page.getByRole('region', { name: 'Answer' })
   await answer.waitFor()
   assert.equal((await answer.innerText()).trim(), '42')

@@ -16,7 +16,7 @@ const sql = async (page, text, keys = 'Control+Enter') => {
   await page.keyboard.press(keys)
 }
 const rowsRead = (page) => page.locator('[data-row="3"][data-column="1"] .value').waitFor()
-const run = async (page) => { await page.getByRole('button', { name: 'Run as owner' }).click(); await page.getByRole('region', { name: 'Answer' }).waitFor() }
+const run = async (page) => { await page.getByRole('button', { name: 'Run as database owner' }).click(); await page.getByRole('region', { name: 'Answer' }).waitFor() }
 const composed = (request) => `show=result&r=${encodeURIComponent(JSON.stringify(request))}`
 
 const planets = (world) => world.sql(`

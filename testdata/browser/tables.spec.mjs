@@ -256,7 +256,7 @@ test('seen as a role, policies are at work', async (t) => {
   const page = await open(t, '/tables/public/secrets?as=anon')
   await page.getByText('anon sees no rows').waitFor()
   await expectNoAxeViolations(page)
-  await page.getByRole('button', { name: 'See as the owner' }).click()
+  await page.getByRole('button', { name: 'See as database owner' }).click()
   await shows(page, 0, 1, 'hush')
   await page.goto(`${world.url}/admin/tables/public/notes?as=anon`)
   await settled(page)
