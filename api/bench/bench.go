@@ -96,7 +96,7 @@ func (t *Target) measure(ctx context.Context, o Options) (*report.Report, error)
 	if err := t.prepare(ctx, r.progress); err != nil {
 		return nil, err
 	}
-	outcome := &report.Report{Format: report.Format, Started: begin.UTC(), Machine: Machine(), Server: t.describe(ctx)}
+	outcome := &report.Report{Format: report.Format, Started: begin.UTC(), Pace: o.Pace, Rounds: o.Rounds, Machine: Machine(), Server: t.describe(ctx)}
 	wanted := slices.DeleteFunc(slices.Clone(sections), func(s section) bool {
 		return len(o.Only) > 0 && !slices.Contains(o.Only, s.name)
 	})

@@ -153,6 +153,8 @@ func differences(old, new *Report) []string {
 	differ("Processor", old.Machine.CPU, new.Machine.CPU)
 	differ("Cores", fmt.Sprint(old.Machine.Cores), fmt.Sprint(new.Machine.Cores))
 	differ("Memory", memorySize(old.Machine.Memory), memorySize(new.Machine.Memory))
+	differ("Pace", fmt.Sprint(old.Pace), fmt.Sprint(new.Pace))
+	differ("Rounds", fmt.Sprint(old.Rounds), fmt.Sprint(new.Rounds))
 	differ("Go", old.Machine.Go, new.Machine.Go)
 	differ("PostgreSQL", old.Server.Postgres, new.Server.Postgres)
 	switch {

@@ -109,6 +109,8 @@ func TestWhatElseDiffersIsTold(t *testing.T) {
 		{"the processor", func(r *Report) { r.Machine.CPU = "" }, "Processor: none now, AMD EPYC 7B13 before"},
 		{"its cores", func(r *Report) { r.Machine.Cores = 64 }, "Cores: 64 now, 2 before"},
 		{"the memory", func(r *Report) { r.Machine.Memory = 512 << 20 }, "Memory: 512 MiB now, 8 GiB before"},
+		{"how long was measured", func(r *Report) { r.Pace = 0.1 }, "Pace: 0.1 now, 1 before"},
+		{"how often was measured", func(r *Report) { r.Rounds = 1 }, "Rounds: 1 now, 3 before"},
 		{"Go", func(r *Report) { r.Machine.Go = "go1.27" }, "Go: go1.27 now, go1.26.0 before"},
 		{"PostgreSQL", func(r *Report) { r.Server.Postgres = "18.0" }, "PostgreSQL: 18.0 now, 17.5 before"},
 		{"a server of someone's own", func(r *Report) { r.Server.Own, r.Server.URL = false, "http://h:1" }, "Server: http://h:1 now, one started for the run before"},

@@ -162,6 +162,9 @@ func (r *Report) facts() []Setting {
 	if r.Took > 0 {
 		date = joined(date, "took "+r.Took.Round(time.Second).String())
 	}
+	if r.Rounds > 0 {
+		date = joined(date, fmt.Sprintf("%s at pace %v", count(r.Rounds, "round", "rounds"), r.Pace))
+	}
 	if m.Memory > 0 {
 		memory = memorySize(m.Memory)
 	}

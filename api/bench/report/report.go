@@ -18,6 +18,8 @@ type Report struct {
 	Command  string        `json:"command"`
 	Started  time.Time     `json:"started"`
 	Took     time.Duration `json:"took_ns"`
+	Pace     float64       `json:"pace"`   // by which all measuring was stretched; figures of short ones are noisy
+	Rounds   int           `json:"rounds"` // of each figure
 	Machine  Machine       `json:"machine"`
 	Server   Server        `json:"server"`
 	Sections []Section     `json:"sections"`

@@ -21,6 +21,7 @@ func sample(seed uint64, factor float64) *Report {
 	}
 	return &Report{
 		Format: Format, Version: "0.9.0", Commit: "0123456789abcdef0123456789abcdef01234567",
+		Pace: 1, Rounds: 3,
 		Command: "basalt bench --report bench.html --json bench.json",
 		Started: time.Date(2026, 12, 2, 9, 30, 0, 0, time.UTC), Took: 8*time.Minute + 12*time.Second,
 		Machine: Machine{System: "Debian GNU/Linux 12 (bookworm), kernel 6.1.0-21-amd64", CPU: "AMD EPYC 7B13", Cores: 2,
