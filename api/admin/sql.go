@@ -188,7 +188,7 @@ func (d *Data) runSQL(c echo.Context) error {
 	session.Name, session.Long = name, true
 	session.ReadOnly = session.ReadOnly || body.ReadOnly
 	session.StatementTimeout, session.LockTimeout = body.timeout(), 0
-	run := &sqlRun{body: &body, out: newLines(c), began: time.Now()}
+	run := &sqlRun{body: &body, out: newLines(c), began: time.Now(), confined: who.Role == viewer}
 	stopWatch := d.watchSession(c, cancel)
 	defer stopWatch()
 	err = d.pool.Use(ctx, session, func(conn *pgx.Conn) error {

@@ -28,6 +28,8 @@ type sqlRun struct {
 	conn  *pgx.Conn
 	out   *lines
 	began time.Time
+	// confined says that plans are made with no way back to the owner.
+	confined bool
 	// offset is the end, in bytes, of what characters have been counted of the text, and characters how many that are.
 	offset, characters int
 	rolledBack         bool
@@ -104,20 +106,33 @@ func (r *sqlRun) explain(ctx context.Context, text string, before int, began tim
 	if r.body.Explain == "analyze" {
 		prefix = explainAnalyze
 	}
-	tx, err := r.conn.Begin(ctx)
+	mode := pgx.TxOptions{}
+	if r.confined {
+		mode.AccessMode = pgx.ReadWrite
+	}
+	tx, err := r.conn.BeginTx(ctx, mode)
 	if err != nil {
 		return err
 	}
+	query := prefix + text
+	if r.confined {
+		if query, err = confine(ctx, tx, query); err != nil {
+			return err
+		}
+	}
 	plan := planSink{run: r}
-	result, err := console.Run(ctx, r.conn, prefix+text, 1<<20, &plan)
+	_, err = console.Run(ctx, r.conn, query, 1<<20, &plan)
 	if err != nil {
+		if r.confined {
+			err = unconfined(err, prefix+text)
+		}
 		return place(err, before-len(prefix)) // the options are ASCII; the connection is reset behind this
 	}
 	if err := tx.Rollback(ctx); err != nil {
 		return err
 	}
 	r.out.raw("plan", plan.text)
-	return r.complete(console.Result{Tag: result.Tag}, began)
+	return r.complete(console.Result{Tag: "EXPLAIN"}, began)
 }
 
 // planSink takes the text of a plan.
