@@ -66,9 +66,9 @@ test('the set-up link makes the owner, who signs out, signs in again and goes ab
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Your account' }).waitFor()
   await page.keyboard.press('Shift+?')
-  await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
   await page.keyboard.press('Escape')
-  await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' })
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor({ state: 'detached' })
   await world.close(page)
 })
 

@@ -62,6 +62,12 @@ test('the tester shows which policy lets which row through, and keeps nothing', 
   await page.waitForFunction((id) => document.querySelector('textarea')?.value.includes(id), ada)
   await page.getByRole('button', { name: 'Test', exact: true }).click()
   await page.getByRole('heading', { name: '2 of 4 rows read' }).waitFor()
+  // An answer goes on being that of its own question.
+  await page.getByRole('radio', { name: 'delete' }).click()
+  await page.getByText('This is the answer for select').waitFor()
+  await page.getByRole('heading', { name: '2 of 4 rows read' }).waitFor()
+  await page.getByRole('radio', { name: 'select' }).click()
+  await page.getByText('This is the answer for select').waitFor({ state: 'detached' })
   await page.reload()
   await page.getByRole('heading', { name: '2 of 4 rows read' }).waitFor()
   await page.getByText('id 2 ·').click()

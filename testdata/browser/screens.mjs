@@ -87,7 +87,7 @@ export const screens = [
   { name: 'not-found', path: '/nowhere' },
   { name: 'palette', path: '/account', prepare: async (page) => { await page.keyboard.press('Control+k'); await page.getByRole('combobox').waitFor() } },
   { name: 'view-as', path: '/account', prepare: async (page) => { await page.getByRole('button', { name: /seen as/ }).click(); await page.getByText('See data as').waitFor() } },
-  { name: 'keys', path: '/account', prepare: async (page) => { await page.keyboard.press('Shift+?'); await page.getByRole('dialog', { name: 'Keys' }).waitFor() } },
+  { name: 'keys', path: '/account', prepare: async (page) => { await page.keyboard.press('Shift+?'); await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor() } },
   { name: 'structure', path: '/structure', seed: orders },
   { name: 'structure-table', path: '/structure/shop/orders', seed: orders },
   { name: 'structure-keys', path: '/structure/shop/orders?tab=keys', seed: orders },

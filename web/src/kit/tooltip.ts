@@ -18,6 +18,12 @@ function element(): HTMLElement {
   document.body.append(bubble)
   addEventListener('keydown', (event) => { if (event.key === 'Escape') hide() }, { capture: true })
   addEventListener('scroll', hide, { capture: true, passive: true })
+  // What is pressed or focused elsewhere may cover its control, which is then not told that it is left.
+  for (const kind of ['pointerdown', 'focusin']) {
+    addEventListener(kind, ({ target }) => {
+      if (target instanceof Node && owner && !owner.contains(target) && target !== bubble) hide()
+    }, { capture: true })
+  }
   return bubble
 }
 
