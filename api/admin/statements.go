@@ -73,7 +73,7 @@ left join pg_roles r on r.oid = s.userid
 where s.dbid = (select oid from pg_database where datname = current_database())
 and s.queryid is not null
 -- What the server asks for itself: its tables, its look at the schema, at statistics, and the frames of transactions.
-and ($4 or s.query !~* '\mbasalt[._]|\mset_config\(|\mpg_advisory_|\mauth\."?(users|sessions|refresh_tokens|identities|one_time_tokens|audit_log_entries|flow_state|mfa_)|\mpg_(stat|class|proc|constraint|extension|settings|notify|type|attribute|event_trigger|namespace|roles|index|locks)|^\s*(begin|commit|rollback|set|discard|reset|listen|unlisten|deallocate)\M')
+and ($4 or s.query !~* '\mbasalt[._]|\mset_config\(|\mpg_advisory_|\mpg_(stat|class|proc|constraint|extension|settings|notify|type|attribute|event_trigger|namespace|roles|index|locks)|^\s*(begin|commit|rollback|set|discard|reset|listen|unlisten|deallocate)\M')
 order by case $2 when 'mean' then s.mean_exec_time when 'calls' then s.calls when 'max' then s.max_exec_time else s.total_exec_time end desc
 limit $3`
 

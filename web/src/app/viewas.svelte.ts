@@ -39,11 +39,14 @@ class ViewAs {
     invalidate()
   }
 
-  /** As whom the administrator reads while nothing was chosen. */
-  get own(): string { return session.may('editor') ? 'database owner' : 'service_role' }
+  /** The role of those who only read, while nothing was chosen; undefined for others, who are the owner of the database. */
+  get ownRole(): 'service_role' | undefined { return session.may('editor') ? undefined : 'service_role' }
+
+  /** How that is shown. */
+  get own(): string { return this.ownRole ?? 'database owner' }
 
   /** The role of PostgreSQL that reads, undefined for the owner of the database. */
-  get role(): string | undefined { return this.#viewer?.role ?? (session.may('editor') ? undefined : 'service_role') }
+  get role(): string | undefined { return this.#viewer?.role ?? this.ownRole }
 
   /** How it is shown. */
   get name(): string {
