@@ -20,6 +20,9 @@ type Statement struct {
 // ReadsData tells a "copy … from stdin", which takes Data.
 func (s *Statement) ReadsData() bool { return isCopyFromStdin(s.Text) }
 
+// CopyData is what a SyntaxError calls the lines behind a "copy … from stdin" whose end is not there.
+const CopyData = `the data of a COPY (it ends with a line \.)`
+
 // SyntaxError says that a script ends inside something that was opened.
 type SyntaxError struct {
 	// Offset is where it was opened, in bytes.
@@ -266,7 +269,7 @@ func (s *splitter) copyData() error {
 			return nil
 		}
 	}
-	return &SyntaxError{Offset: start, Open: `the data of a COPY (it ends with a line \.)`}
+	return &SyntaxError{Offset: start, Open: CopyData}
 }
 
 // routineBody follows whether the semicolons belong to the body of a routine in

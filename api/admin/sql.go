@@ -172,6 +172,9 @@ func (d *Data) runSQL(c echo.Context) error {
 	statements, err := migrations.Split(body.SQL)
 	if syntax, ok := errors.AsType[*migrations.SyntaxError](err); ok {
 		refused := refusedf(http.StatusBadRequest, "42601", "%s", syntax.Error())
+		if syntax.Open == migrations.CopyData {
+			refused = refuseCopy()
+		}
 		refused.Position = int32(utf8.RuneCountInString(body.SQL[:syntax.Offset])) + 1
 		return refused
 	}

@@ -99,6 +99,10 @@ func TestStatementsRunOneAfterTheOther(t *testing.T) {
 		{"nothing", " -- only a comment", ""},
 		{"a result without columns", "select from cities", "0:0-18 [SELECT 0]"},
 		{"rows for a table", "copy cities from stdin;\n7\tHamar\n\\.\nselect name from cities", "0:0-22 [COPY 1] 1:35-58 name:text (Hamar) [SELECT 1]"},
+		{"rows for a table without any", "copy cities from stdin", "0:0-22 42601@1"},
+		{"no rows for a table", "copy cities from stdin;\n\\.\n", "0:0-22 [COPY 0]"},
+		{"rows of a table", "copy (values (1, 'a'), (2, null)) to stdout; copy (select 'x' as a) to stdout (format csv, header)", `0:0-43 copy:text (1	a) (2	\N) [COPY 2] 1:45-98 copy:text (a) (x) [COPY 1]`},
+		{"rows of a table in binary", "copy (select 1) to stdout (format binary)", "0:0-41 0A000@0"},
 		{"a command of psql", `select 1 as a; \dt`, "0:0-13 a:integer (1) [SELECT 1] 1:15-18 42601@16"},
 		{"a parameter", "select $1::int", "0:0-14 $1:integer 08P01@0"},
 		{"settings do not outlive their run", "set role anon; set statement_timeout = '1s'; listen x; create temp table t (); select pg_advisory_lock(1)", "0:0-13 [SET] 1:15-43 [SET] 2:45-53 [LISTEN] 3:55-77 [CREATE TABLE] 4:79-105 pg_advisory_lock:void () [SELECT 1]"},
@@ -129,6 +133,18 @@ func TestStatementsRunOneAfterTheOther(t *testing.T) {
 		got = told(d.run(t, admin.SQLBody{SQL: "begin; insert into cities select n, '' from generate_series(100, 199) n returning id; commit; select count(*) from cities where id >= 100", MaxRows: 1}))
 		if !strings.Contains(got, "(100) [INSERT 0 100] truncated") && !strings.Contains(got, "(100) [SELECT] truncated") || !strings.Contains(got, "count:bigint (100)") {
 			t.Errorf("got %s", got)
+		}
+	})
+	t.Run("no more lines of a COPY than asked for", func(t *testing.T) {
+		got := told(d.run(t, admin.SQLBody{SQL: "copy (select generate_series(1, 1000)) to stdout", MaxRows: 2}))
+		if want := "0:0-48 copy:text (1) (2) [COPY 1000] truncated"; got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	})
+	t.Run("data of a COPY that do not come", func(t *testing.T) {
+		answer := d.call(t, "POST", "/sql", admin.SQLBody{ID: uuid.New(), SQL: "copy cities from stdin;"})
+		if answer.Status != 400 || !strings.Contains(answer.Body, `"42601"`) || !strings.Contains(answer.Body, "import of Tables") {
+			t.Errorf("%d %s", answer.Status, answer.Body)
 		}
 	})
 	t.Run("a string without an end", func(t *testing.T) {

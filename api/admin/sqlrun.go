@@ -73,6 +73,11 @@ func (r *sqlRun) one(ctx context.Context, statement *migrations.Statement, befor
 		return r.explain(ctx, statement.Text, before, began)
 	}
 	if statement.ReadsData() {
+		if after := r.body.SQL[statement.Offset+len(statement.Text):]; statement.Data == "" && !strings.HasPrefix(strings.TrimSpace(after), ";") {
+			refused := refuseCopy()
+			refused.Position = int32(before) + 1
+			return refused
+		}
 		tag, err := r.conn.PgConn().CopyFrom(ctx, strings.NewReader(statement.Data), statement.Text)
 		if err != nil {
 			return place(err, before)
@@ -85,6 +90,13 @@ func (r *sqlRun) one(ctx context.Context, statement *migrations.Statement, befor
 		return place(err, before)
 	}
 	return r.complete(result, began)
+}
+
+// refuseCopy refuses a COPY FROM STDIN whose data do not follow it: the editor has no other standard input.
+func refuseCopy() *refusal {
+	r := refuse(http.StatusBadRequest, "42601", "COPY FROM STDIN has no data here; to load a file, use the import of Tables")
+	r.Hint = `Lines of data may follow the statement, up to a line \.`
+	return r
 }
 
 func (r *sqlRun) complete(result console.Result, began time.Time) error {

@@ -176,7 +176,7 @@ func (h *Handler) permit(request *query.Request, principal *auth.Principal, c *c
 // anonymous says that a request has a role that anybody may have: that of requests without a token, or that of the
 // public key.
 func (h *Handler) anonymous(principal *auth.Principal) bool {
-	return principal.Role == h.options.AnonymousRole || principal.Role == auth.RoleAnon
+	return !h.options.AnyRole && (principal.Role == h.options.AnonymousRole || principal.Role == auth.RoleAnon)
 }
 
 // changesAll says that a request without filters changes every row. An update by an empty body changes none.
@@ -259,6 +259,9 @@ func (h *Handler) refuse(c echo.Context, err error, anonymous bool) error {
 		panic(http.ErrAbortHandler)
 	}
 	e := translate(err, anonymous)
+	if e.Code == "22023" && h.options.AnyRole {
+		e.Status, e.Header = http.StatusBadRequest, nil // a role that was chosen is not there: signing in anew does not help
+	}
 	if e.Cause != nil && e.Status >= 500 {
 		event := h.log.Error()
 		if e.Status == http.StatusServiceUnavailable {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
@@ -26,7 +27,8 @@ type Column struct {
 
 // Sink takes what a statement gives. An error of its methods cancels the statement.
 type Sink interface {
-	// Columns is called once, before the rows, for a statement that gives some.
+	// Columns is called once, before the rows, for a statement that gives some. The lines of a COPY TO STDOUT are rows
+	// of one column.
 	Columns([]Column) error
 	// Row is called for each row, with PostgreSQL's text of each value, nil for NULL. They are valid until it returns.
 	Row([][]byte) error
@@ -57,15 +59,25 @@ func Run(ctx context.Context, conn *pgx.Conn, sql string, most int, sink Sink) (
 	}
 	most = min(most, math.MaxInt32-1)
 	var result Result
+	row := func(values [][]byte) error {
+		if result.Rows == int64(most) {
+			result.Truncated = true
+			return nil
+		}
+		result.Rows++
+		return sink.Row(values)
+	}
 	x := exchange{pg: conn.PgConn(), sink: sink, take: func(message pgproto3.BackendMessage) error {
 		switch message := message.(type) {
-		case *pgproto3.DataRow:
-			if result.Rows == int64(most) {
-				result.Truncated = true
-				return nil
+		case *pgproto3.CopyOutResponse:
+			if message.OverallFormat != 0 {
+				return errBinaryCopy
 			}
-			result.Rows++
-			return sink.Row(message.Values)
+			return sink.Columns([]Column{{Name: "copy", Type: "text"}})
+		case *pgproto3.CopyData: // a line, as the server of PostgreSQL cuts them
+			return row([][]byte{bytes.TrimSuffix(message.Data, []byte{'\n'})})
+		case *pgproto3.DataRow:
+			return row(message.Values)
 		case *pgproto3.CommandComplete:
 			result.Tag = string(message.CommandTag)
 		}
@@ -81,6 +93,9 @@ func Run(ctx context.Context, conn *pgx.Conn, sql string, most int, sink Sink) (
 	}
 	return result, err
 }
+
+// errBinaryCopy refuses what no text can show.
+var errBinaryCopy = &pgconn.PgError{Severity: "ERROR", Code: "0A000", Message: "COPY TO STDOUT in binary format cannot be shown", Hint: "Use the text or csv format"}
 
 // describe gives the columns of a statement, nil when it has none.
 func describe(ctx context.Context, conn *pgx.Conn, sql string, sink Sink) ([]Column, error) {
