@@ -96,9 +96,6 @@ func Register(g *echo.Group, o Options) []Route {
 	o.brief(g, "GET", "/about", viewer, o.about)
 	o.brief(g, "GET", "/types.ts", viewer, o.types)
 	o.brief(g, "GET", "/openapi.json", viewer, o.openAPI)
-	o.brief(g, "GET", "/outbox", editor, o.listOutbox) // its links let their reader in as a user
-	o.brief(g, "DELETE", "/outbox", editor, o.clearOutbox)
-	o.brief(g, "DELETE", "/outbox/:id", editor, o.removeMessage)
 	o.users(g)
 	o.outbox(g)
 	g.RouteNotFound("/*", o.guard(viewer, nil, func(c echo.Context) error {

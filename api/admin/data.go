@@ -47,6 +47,7 @@ func OpenData(ctx context.Context, options DataOptions) (*Data, error) {
 		return nil, err
 	}
 	d := &Data{options: options, pool: pool}
+	d.rest.looking = make(chan struct{}, 1)
 	d.runs.cancels = map[string]context.CancelFunc{}
 	return d, nil
 }

@@ -30,6 +30,18 @@ func routes(t *testing.T) []admin.Route {
 	return all
 }
 
+func TestNoRouteIsRegisteredTwice(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, route := range routes(t) {
+		name := route.Method + " " + route.Path
+		if seen[name] {
+			t.Errorf("%s is registered twice: the one that came last counts, with its least role", name)
+		}
+		seen[name] = true
+	}
+}
+
 // at gives a path with something in the place of each parameter.
 func at(route admin.Route) string {
 	parts := strings.Split("/admin/api"+route.Path, "/")

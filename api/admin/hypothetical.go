@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -50,7 +51,9 @@ func (d *Data) hypothetical(c echo.Context) error {
 		SQL:   "create index concurrently on " + table + " (" + strings.Join(columns, ", ") + ");",
 	}
 	ctx := c.Request().Context()
-	err := d.pool.Use(ctx, performanceSession(), func(conn *pgx.Conn) error {
+	session := performanceSession()
+	session.Dirty = true // the index ends with the session alone, whatever comes between
+	err := d.pool.Use(ctx, session, func(conn *pgx.Conn) error {
 		var schema string
 		err := conn.QueryRow(ctx, `
 			select coalesce((
@@ -77,8 +80,13 @@ func (d *Data) hypothetical(c echo.Context) error {
 					Total float64 `json:"Total Cost"`
 				}
 			}
-			err = json.Unmarshal([]byte(plan), &parsed)
-			return parsed[0].Plan.Total, err
+			if err = json.Unmarshal([]byte(plan), &parsed); err != nil {
+				return 0, fmt.Errorf("read a plan: %w", err)
+			}
+			if len(parsed) == 0 {
+				return 0, errors.New("read a plan: there is none")
+			}
+			return parsed[0].Plan.Total, nil
 		}
 		// A plan for any values: with NULLs in their place PostgreSQL would see that no row matches.
 		for _, statement := range []string{"set plan_cache_mode = force_generic_plan", "prepare look_up as " + gain.Query} {
@@ -104,9 +112,6 @@ func (d *Data) hypothetical(c echo.Context) error {
 		}
 		gain.After, err = cost()
 		gain.Used = strings.Contains(plan, name)
-		if _, resetErr := conn.Exec(ctx, `select `+in+`.hypopg_reset()`); err == nil {
-			err = resetErr // they would outlive the cleaning of the session
-		}
 		return err
 	})
 	if err != nil {

@@ -61,7 +61,9 @@ func restBodyTypes() []string {
 // restMount is the REST API over all schemas, once it is used. It is made anew when the set of schemas has changed,
 // whereupon requests under way end on the old one.
 type restMount struct {
-	mu      sync.Mutex
+	// looking holds a token while somebody looks for schemas, and makes the handler anew: the lock is not held over that.
+	looking chan struct{}
+	mu      sync.Mutex // of what follows
 	current *mounted
 	looked  time.Time
 	closed  bool
@@ -160,32 +162,75 @@ func calls(u *url.URL) bool {
 // mount gives the handler over the schemas there are. The caller is one of its users.
 func (d *Data) mount(ctx context.Context) (*mounted, error) {
 	m := &d.rest
+	if current, err := m.use(); current != nil || err != nil {
+		return current, err
+	}
+	select {
+	case m.looking <- struct{}{}:
+		defer func() { <-m.looking }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if current, err := m.use(); current != nil || err != nil { // somebody has looked meanwhile
+		return current, err
+	}
+	var owner string
+	var schemas []string
+	err := d.pool.Use(ctx, console.Session{StatementTimeout: catalogTimeout}, func(conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, allSchemas).Scan(&owner, &schemas)
+	})
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	old := m.current
+	m.mu.Unlock()
+	if old != nil && old.owner == owner && slices.Equal(old.schemas, schemas) {
+		return m.replace(old)
+	}
+	next, err := d.open(ctx, owner, schemas)
+	if err != nil {
+		return nil, err
+	}
+	current, err := m.replace(next)
+	if err != nil {
+		next.close()
+	}
+	return current, err
+}
+
+// use gives the handler with one user more, nil when it is time to look for schemas.
+func (m *restMount) use() (*mounted, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.closed {
-		return nil, refusedf(http.StatusServiceUnavailable, "stopping", "The server is stopping")
-	}
-	if m.current == nil || time.Since(m.looked) > schemasSpacing {
-		var owner string
-		var schemas []string
-		err := d.pool.Use(ctx, console.Session{StatementTimeout: catalogTimeout}, func(conn *pgx.Conn) error {
-			return conn.QueryRow(ctx, allSchemas).Scan(&owner, &schemas)
-		})
-		if err != nil {
-			return nil, err
-		}
-		m.looked = time.Now()
-		if m.current == nil || m.current.owner != owner || !slices.Equal(m.current.schemas, schemas) {
-			next, err := d.open(ctx, owner, schemas)
-			if err != nil {
-				return nil, err
-			}
-			m.retire()
-			m.current = next
-		}
+	switch {
+	case m.closed:
+		return nil, stopping()
+	case m.current == nil || time.Since(m.looked) > schemasSpacing:
+		return nil, nil
 	}
 	m.current.users.Add(1)
 	return m.current, nil
+}
+
+// replace makes a handler the current one, if it is not, and gives it with one user more.
+func (m *restMount) replace(next *mounted) (*mounted, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil, stopping()
+	}
+	m.looked = time.Now()
+	if m.current != next {
+		m.retire()
+		m.current = next
+	}
+	next.users.Add(1)
+	return next, nil
+}
+
+func stopping() error {
+	return refusedf(http.StatusServiceUnavailable, "stopping", "The server is stopping")
 }
 
 // open makes a handler and waits for its catalog.

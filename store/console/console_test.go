@@ -67,6 +67,26 @@ func TestASessionLeavesNothingToTheNext(t *testing.T) {
 	}
 }
 
+func TestADirtySessionIsNotUsedAgain(t *testing.T) {
+	t.Parallel()
+	pool, _ := open(t, func(o *console.Options) { o.Connections = 1 })
+	used := map[uint32]bool{}
+	note := func(conn *pgx.Conn) error { used[conn.PgConn().PID()] = true; return nil }
+	failed := errors.New("failed")
+	for i, end := range []error{nil, failed} {
+		err := pool.Use(t.Context(), console.Session{Dirty: true}, func(conn *pgx.Conn) error { return errors.Join(note(conn), end) })
+		if !errors.Is(err, end) {
+			t.Errorf("ended by %v", err)
+		}
+		if len(used) != i+1 {
+			t.Error("a connection was used again")
+		}
+	}
+	if err := pool.Use(t.Context(), console.Session{}, note); err != nil || len(used) != 3 {
+		t.Errorf("%d connections, %v", len(used), err)
+	}
+}
+
 func TestWaitsAreBounded(t *testing.T) {
 	t.Parallel()
 	pool, _ := open(t, func(o *console.Options) { o.Connections, o.MaxWaiting, o.AcquireTimeout = 3, 1, 50*time.Millisecond })

@@ -122,6 +122,9 @@ type Session struct {
 	Name string
 	// Long says that the use may take more than seconds. Some connections are kept from such.
 	Long bool
+	// Dirty says that the use leaves something in the session that no cleaning takes away: the connection is closed
+	// behind it, however it ends.
+	Dirty bool
 }
 
 // Use lends a connection. It is given back clean when do returns, and closed when that cannot be done. The context
@@ -142,7 +145,7 @@ func (p *Pool) Use(ctx context.Context, s Session, do func(*pgx.Conn) error) (er
 	}
 	done := false
 	defer func() {
-		if !done { // do has panicked
+		if !done || s.Dirty { // do has panicked, or the session is no good to others
 			p.discard(pooled)
 			return
 		}
