@@ -166,6 +166,13 @@ test('no private key is shown, and what is stored is text', { timeout: 60_000 },
   await world.close(page)
 })
 
+test('a long name that nothing has does not make a phone scroll sideways', { timeout: 60_000 }, async () => {
+  const page = await world.open(`/explore/functions/public/${'f'.repeat(60)}`, { width: 360 })
+  await page.getByRole('heading', { name: 'The API does not offer' }).waitFor()
+  await expectNoSidewaysScroll(page)
+  await world.close(page)
+})
+
 test('the addresses are accepted, and supabase-js asks for the same', { timeout: 90_000 }, async (t) => {
   const library = fileURLToPath(new URL('../sdk/node_modules/@supabase/supabase-js/dist/index.mjs', import.meta.url))
   const { createClient } = existsSync(library) ? await import(pathToFileURL(library).href) : {}
