@@ -24,6 +24,7 @@ test('an owner invites somebody, who joins by the link that is shown once', { ti
   const page = await world.open('/administrators')
   await elevationEnds()
   await page.getByRole('button', { name: 'Invite' }).click()
+  await page.getByRole('dialog', { name: 'Invite an administrator' }).getByText('Runs SQL as the owner of the database, and so reaches everything in it.').waitFor()
   await page.getByLabel('E-mail').fill('not an address')
   await page.getByRole('button', { name: 'Make the link' }).click()
 

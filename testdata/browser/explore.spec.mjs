@@ -1,6 +1,6 @@
 // The API screen: what is offered to whom, composing requests, their code, answer, SQL and plan.
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expectAccessible, expectNoAxeViolations, expectNoSidewaysScroll, settled, start } from './world.mjs'
@@ -140,6 +140,26 @@ test('a function is called with its arguments', { timeout: 60_000 }, async () =>
   await answer.waitFor()
   assert.equal((await answer.innerText()).trim(), '42')
   assert.match(await shownURL(page), /\/rest\/v1\/rpc\/add\?a=40$/)
+  await world.close(page)
+})
+
+test('code says whose token it needs, and what is saved stays until the browser has it', { timeout: 60_000 }, async () => {
+  const user = '33333333-3333-4333-8333-333333333333'
+  const page = await world.open(`/explore/public/books?as=authenticated:${user}`)
+  await page.getByText(`To act as ${user} it must sign that user in first`).waitFor()
+  await page.goto(new URL('/admin/explore/functions/public/add?show=result&as=anon', world.url).href)
+  await page.evaluate(() => {
+    globalThis.revoked = 0
+    const revoke = URL.revokeObjectURL
+    URL.revokeObjectURL = (address) => { globalThis.revoked++; revoke.call(URL, address) }
+  })
+  await page.getByLabel('a (integer)').fill('40')
+  await page.getByRole('button', { name: 'Run as anon' }).click()
+  await page.getByRole('region', { name: 'Answer' }).waitFor()
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  assert.equal(await page.evaluate(() => globalThis.revoked), 0)
+  assert.equal(readFileSync(await (await saved).path(), 'utf8').trim(), '42')
   await world.close(page)
 })
 

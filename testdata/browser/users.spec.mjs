@@ -39,6 +39,24 @@ test('users are paged and found, and the address keeps where one is', { timeout:
   await world.close(page)
 })
 
+test('the count keeps up with users who come and go elsewhere', { timeout: 60_000 }, async () => {
+  const page = await world.open('/users')
+  await page.getByText('1–50 of 61').waitFor()
+  await page.getByRole('link', { name: 'Next' }).click()
+  await page.getByText('51–61 of 61').waitFor()
+  const id = '22222222-2222-4222-8222-222222222222'
+  await world.sql(`insert into auth.users (id, aud, role, email, created_at) values ('${id}', 'authenticated', 'authenticated', 'late@example.com', now() - interval '1 day')`)
+  // The count is asked for again only after a while; the page is not allowed to end behind it meanwhile.
+  page.expected = /Failed to load resource: net::ERR_FAILED/
+  await page.route('**/users/summary', (route) => route.abort())
+  await page.getByRole('button', { name: 'Read again' }).click()
+  await page.getByText('51–62 of 62').waitFor()
+  await world.sql(`delete from auth.users where id = '${id}'`)
+  await page.getByRole('button', { name: 'Read again' }).click()
+  await page.getByText('51–61 of 61').waitFor()
+  await world.close(page)
+})
+
 test('what users write is shown and does nothing', { timeout: 90_000 }, async () => {
   const page = await world.open('/users')
   await page.getByRole('link', { name: '<img src=x' }).click()
