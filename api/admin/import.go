@@ -42,10 +42,11 @@ type ImportLine struct {
 
 // RefusedRow is a row that was left out.
 type RefusedRow struct {
-	Line   int64  `json:"line"` // of the file, from 1, where the row begins
-	Reason string `json:"reason"`
-	Code   string `json:"code"`
-	Column string `json:"column,omitempty"`
+	Line    int64  `json:"line"` // of the file, from 1, where the row begins
+	Reason  string `json:"reason"`
+	Details string `json:"details,omitempty"` // PostgreSQL's: which value of which columns
+	Code    string `json:"code"`
+	Column  string `json:"column,omitempty"`
 }
 
 // ImportFinished is the last line. Without it the answer was cut, or PostgreSQL was lost at the commit, and nothing is sure.

@@ -118,6 +118,21 @@ func TestRefusedRowsAreToldWithTheirLineAndColumn(t *testing.T) {
 	}
 }
 
+func TestARefusedRowIsToldWithTheValueAtFault(t *testing.T) {
+	t.Parallel()
+	d := openDashboard(t, `create table towns (id int primary key); create table streets (town int references towns, name text)`, administrator.Editor)
+	lines, _ := d.imported(t, "public/streets", "format=csv", "text/csv", "town,name\n99,a\n")
+	for _, line := range lines {
+		if line.Refused != nil {
+			if want := `Key (town)=(99) is not present in table "towns".`; line.Refused.Code != "23503" || line.Refused.Details != want {
+				t.Errorf("refused with %+v, not with the details %q", *line.Refused, want)
+			}
+			return
+		}
+	}
+	t.Errorf("nothing was refused: %+v", lines)
+}
+
 func TestPoliciesHoldForImports(t *testing.T) {
 	t.Parallel()
 	d := openDashboard(t, `create table notes (id int, owner text);

@@ -217,7 +217,7 @@ func (i *importing) write(rows []importRow) error {
 	if column == "" {
 		column = i.faulty(rows[0], database.Code)
 	}
-	return i.refuse(RefusedRow{rows[0].line, database.Message, database.Code, column})
+	return i.refuse(RefusedRow{Line: rows[0].line, Reason: database.Message, Details: database.Detail, Code: database.Code, Column: column})
 }
 
 // ofRow says that an error is one of the row rather than of the statement or the server.
@@ -281,6 +281,7 @@ func (i *importing) faulty(row importRow, code string) string {
 // refuse notes a row that is left out.
 func (i *importing) refuse(row RefusedRow) error {
 	row.Reason = clip(row.Reason, mostRefusalReason) // PostgreSQL repeats the value, whatever its size
+	row.Details = clip(row.Details, mostRefusalReason)
 	i.refused = append(i.refused, row)
 	if i.options.strict {
 		return refusedf(http.StatusUnprocessableEntity, "row_refused", "Line %d was refused", row.Line)

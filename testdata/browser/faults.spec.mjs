@@ -6,7 +6,7 @@ import { createServer, connect } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
-import { expecting, owner, start } from './world.mjs'
+import { expecting, owner, start, until } from './world.mjs'
 
 let world
 let wire
@@ -87,14 +87,6 @@ async function ask(text, values) {
     return (await client.query(text, values)).rows
   } finally {
     await client.end()
-  }
-}
-
-async function until(what, condition) {
-  for (const end = Date.now() + 60_000; ;) {
-    if (await condition().catch(() => false)) return
-    assert.ok(Date.now() < end, `it is not so that ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { attacks, requests, seed } from './operation.seed.mjs'
-import { expectNoAxeViolations, expecting, owner, settled, start } from './world.mjs'
+import { expectNoAxeViolations, expecting, owner, settled, start, until } from './world.mjs'
 
 let world
 before(async () => {
@@ -42,9 +42,6 @@ test('the slow statements are asked for once a minute, and not while nobody look
     if (pathname.endsWith('/performance/statements')) asked.statements++
     if (pathname.endsWith('/overview')) asked.overview++
   })
-  const until = async (what, holds) => {
-    for (const end = Date.now() + 30_000; !holds(); await new Promise((go) => { setTimeout(go, 20) })) assert.ok(Date.now() < end, `${what}: ${JSON.stringify(asked)}`)
-  }
   // An answer must have come before the clock goes on: else the next question waits for it.
   const pass = async (seconds) => {
     for (let gone = 0; gone < seconds; gone += 10) {

@@ -36,6 +36,29 @@ test('a setting is stored for the next start, and one that is given otherwise is
   await world.close(page)
 })
 
+test('the palette leads to a setting by its name and by what it is for', { timeout: 60_000 }, async () => {
+  const page = await world.open('/users')
+  const visible = (name) => page.waitForFunction((of) => {
+    const box = [...document.querySelectorAll('main li[aria-current=true]')].find((row) => row.querySelector('h3')?.textContent === of)?.getBoundingClientRect()
+    return box && box.top >= 0 && box.bottom <= innerHeight
+  }, name)
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('rest-tx-end')
+  await page.getByRole('option', { name: /rest-tx-end/ }).first().click()
+  await page.waitForURL(/\/settings\/rest-api\?setting=rest-tx-end$/)
+  await visible('rest-tx-end')
+  // From one setting to another while the screen is open, found by its variable.
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('BASALT_MAX_ROWS')
+  await page.getByRole('option', { name: /max-rows/ }).first().click()
+  await visible('max-rows')
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('signing keys')
+  await page.getByRole('option', { name: /Signing keys/ }).first().click()
+  await page.waitForURL(/\/settings\/signing-keys$/)
+  await world.close(page)
+})
+
 test('a standby key is added and revoked by typing its name', { timeout: 60_000 }, async () => {
   const page = await world.open('/settings/signing-keys')
   await page.getByRole('heading', { name: 'The JWT secret signs' }).waitFor()

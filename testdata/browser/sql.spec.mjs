@@ -1,7 +1,7 @@
 // SQL: writing, running, cancelling, explaining, keeping queries, as a person does.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { expectAccessible, expectNoAxeViolations, owner, start } from './world.mjs'
+import { expectAccessible, expectNoAxeViolations, owner, start, until } from './world.mjs'
 
 const hostile = '<img src=x onerror="document.title=1">'
 let world
@@ -125,18 +125,16 @@ test('a mistake is shown where it is, with its SQLSTATE', { timeout: 60_000 }, a
 test('long statements are cancelled on the server, also when the screen is left', { timeout: 60_000 }, async () => {
   const page = await world.open('/sql')
   const running = async () => Number((await world.sql(`select count(*) from pg_stat_activity where query like 'select pg_sleep(3%' and state = 'active' and datname = current_database()`)).rows[0].count)
-  const until = async (wanted) => {
-    for (const end = Date.now() + 15_000; await running() !== wanted;) assert.ok(Date.now() < end, `there are not ${wanted} running`)
-  }
+  const runs = (wanted) => until(`${wanted} are running`, async () => await running() === wanted)
   await run(page, 'select pg_sleep(300)')
-  await until(1)
+  await runs(1)
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('alert').getByText('57014').first().waitFor()
-  await until(0)
+  await runs(0)
   await run(page, 'select pg_sleep(301)')
-  await until(1)
+  await runs(1)
   await page.getByRole('link', { name: 'Administrators' }).click()
-  await until(0)
+  await runs(0)
   await world.close(page)
 })
 

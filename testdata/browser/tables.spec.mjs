@@ -220,7 +220,7 @@ test('a file is imported, and rows that are refused are listed with their lines'
   const download = page.waitForEvent('download')
   await dialog.getByRole('button', { name: 'Download the list' }).click()
   const text = await readFile(await (await download).path(), 'utf8')
-  assert.match(text, /^line,column,code,reason\r\n3,"id","22P02",/)
+  assert.match(text, /^line,column,code,reason,details\r\n3,"id","22P02",/)
   assert.match(text, /\r\n6,/)
   await dialog.getByRole('button', { name: 'Close', exact: true }).last().click()
   await shows(page, 1, 0, '3')

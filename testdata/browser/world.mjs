@@ -176,6 +176,15 @@ export function calm(page) {
   assert.deepEqual(list, [], 'the page has complained')
 }
 
+/** Waits until a condition holds; one that throws does not hold yet. */
+export async function until(what, condition) {
+  for (const end = Date.now() + 60_000; ;) {
+    if (await (async () => condition())().catch(() => false)) return
+    assert.ok(Date.now() < end, `it is not so that ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
 /** Waits until a screen is drawn and nothing is being loaded. */
 export async function settled(page) {
   await page.locator('main').first().waitFor()

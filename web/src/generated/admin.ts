@@ -845,6 +845,7 @@ export interface RecoveryCodes {
 export interface RefusedRow {
   line: number
   reason: string
+  details?: string
   code: string
   column?: string
 }

@@ -9,17 +9,21 @@ export const keys: Section = { slug: 'signing-keys', label: 'Signing keys' }
 export const about: Section = { slug: 'about', label: 'About' }
 
 /** A name as it stands in an address. */
-export function slug(label: string): string {
+function slug(label: string): string {
   return label.toLowerCase().replaceAll(/[^a-z]+/g, '-')
 }
 
 /** What the server calls the group of settings that stands below the providers. */
 export const providerSettings = 'Providers'
 
+/** Where a setting stands. */
+export function sectionOf({ section }: SettingBody): Section {
+  return section === providerSettings ? providers : { slug: slug(section), label: section }
+}
+
 /** The groups of settings in the order in which the server gives them, and the pages behind them. */
 export function sections(settings: readonly SettingBody[]): Section[] {
-  const labels = new Set(settings.map((setting) => setting.section))
-  return [...[...labels].map((label) => label === providerSettings ? providers : { slug: slug(label), label }), mail, keys, about]
+  return [...new Map(settings.map((setting) => [setting.section, sectionOf(setting)])).values(), mail, keys, about]
 }
 
 /** What a source is called. */

@@ -18,6 +18,8 @@ const notKnown = 'An import is one transaction: unless it had been completed jus
 export class Importing {
   state = $state<'idle' | 'running' | 'ended'>('idle')
   dryRun = $state(false)
+  /** The table has columns that take their values from a sequence, which goes on even when nothing is kept. */
+  numbered = $state(false)
   /** The share of the file that was sent, from 0 to 1. */
   sent = $state(0)
   /** Rows that the server has taken so far. */
@@ -34,6 +36,7 @@ export class Importing {
   run(relation: RelationBody, body: Blob, options: ImportOptions): Promise<void> {
     this.state = 'running'
     this.dryRun = options.dryRun
+    this.numbered = relation.columns.some((column) => column.identity !== '' || column.default?.startsWith('nextval('))
     this.sent = this.taken = 0
     this.refused = []
     this.unsure = false
@@ -118,6 +121,6 @@ function lineOf(text: string): ImportLine | undefined {
 /** The refused rows as a CSV file. */
 export function refusedCSV(rows: readonly RefusedRow[]): Blob {
   const quote = (text: string) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
-  const lines = rows.map(({ line, column, code, reason }) => [String(line), quote(column ?? ''), quote(code), quote(reason)].join(','))
-  return new Blob([['line,column,code,reason', ...lines].join('\r\n') + '\r\n'], { type: 'text/csv' })
+  const lines = rows.map(({ line, column, code, reason, details }) => [String(line), quote(column ?? ''), quote(code), quote(reason), quote(details ?? '')].join(','))
+  return new Blob([['line,column,code,reason,details', ...lines].join('\r\n') + '\r\n'], { type: 'text/csv' })
 }
