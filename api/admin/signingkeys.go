@@ -1,11 +1,13 @@
 package admin
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
 
 	"basalt/auth"
@@ -65,35 +67,39 @@ func (o *Options) addSigningKey(c echo.Context) error {
 	if !slices.Contains(token.PairAlgorithms(), in.Algorithm) {
 		return refuse(http.StatusUnprocessableEntity, "algorithm_unknown", "The algorithm must be one of "+join(token.PairAlgorithms()))
 	}
-	id, err := auth.AddSigningKey(c.Request().Context(), o.DB, o.Vault, in.Algorithm)
-	if err != nil {
-		return ofSigningKeys(err)
-	}
-	if err := o.audit(c, o.DB, administrator.Change{Action: "signing_key.add", Target: id, After: in}); err != nil {
-		return err
-	}
-	return o.listSigningKeys(c)
+	return o.changeSigningKeys(c, func(ctx context.Context, tx pgx.Tx) (administrator.Change, error) {
+		id, err := auth.AddSigningKey(ctx, tx, o.Vault, in.Algorithm)
+		return administrator.Change{Action: "signing_key.add", Target: id, After: in}, err
+	})
 }
 
 // promoteSigningKey answers POST /signing-keys/promote.
 func (o *Options) promoteSigningKey(c echo.Context) error {
-	id, err := auth.PromoteSigningKey(c.Request().Context(), o.DB, auth.JWKSLife)
-	if err != nil {
-		return ofSigningKeys(err)
-	}
-	if err := o.audit(c, o.DB, administrator.Change{Action: "signing_key.promote", Target: id}); err != nil {
-		return err
-	}
-	return o.listSigningKeys(c)
+	return o.changeSigningKeys(c, func(ctx context.Context, tx pgx.Tx) (administrator.Change, error) {
+		id, err := auth.PromoteSigningKey(ctx, tx, auth.JWKSLife)
+		return administrator.Change{Action: "signing_key.promote", Target: id}, err
+	})
 }
 
 // revokeSigningKey answers DELETE /signing-keys/{id}.
 func (o *Options) revokeSigningKey(c echo.Context) error {
-	id := c.Param("id")
-	if err := auth.RevokeSigningKey(c.Request().Context(), o.DB, id); err != nil {
-		return ofSigningKeys(err)
-	}
-	if err := o.audit(c, o.DB, administrator.Change{Action: "signing_key.revoke", Target: id}); err != nil {
+	return o.changeSigningKeys(c, func(ctx context.Context, tx pgx.Tx) (administrator.Change, error) {
+		id := c.Param("id")
+		return administrator.Change{Action: "signing_key.revoke", Target: id}, auth.RevokeSigningKey(ctx, tx, id)
+	})
+}
+
+// changeSigningKeys makes a change together with its row in the audit log: neither is kept without the other.
+func (o *Options) changeSigningKeys(c echo.Context, change func(context.Context, pgx.Tx) (administrator.Change, error)) error {
+	ctx := c.Request().Context()
+	err := pgx.BeginFunc(ctx, o.DB, func(tx pgx.Tx) error {
+		made, err := change(ctx, tx)
+		if err != nil {
+			return ofSigningKeys(err)
+		}
+		return o.audit(c, tx, made)
+	})
+	if err != nil {
 		return err
 	}
 	return o.listSigningKeys(c)

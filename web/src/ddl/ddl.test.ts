@@ -62,7 +62,9 @@ test('a table is made with its keys, row level security and grants', () => {
     'alter table public.orders\nenable row level security',
     `comment on table public.orders is 'the shop''s'`,
     `comment on column public.orders."user" is 'who'`,
-    'grant all on table public.orders to anon, authenticated, service_role',
+    'grant select, insert, update, delete on table public.orders to anon, authenticated',
+    'revoke truncate, references, trigger on table public.orders from anon, authenticated',
+    'grant all on table public.orders to service_role',
   ])
   assert.deepEqual(createTable(draft).statements[0]!.locks, [{ table: { schema: 'auth', name: 'users' }, mode: 'SHARE ROW EXCLUSIVE' }])
   const open = createTable({ ...draft, rls: false, roles: ['service_role'] })
@@ -170,7 +172,7 @@ test('values of an enum are added at their places and renamed', () => {
 
 test('views read with the rights of who reads unless that is turned off', () => {
   const draft: ViewDraft = { name: { schema: 'public', name: 'v' }, query: 'select 1 as a;\n', materialized: false, securityInvoker: true, comment: '', roles: ['anon'] }
-  assert.deepEqual(sql(createView(draft)), ['create view public.v\nwith (security_invoker = true) as\nselect 1 as a', 'grant all on table public.v to anon'])
+  assert.deepEqual(sql(createView(draft)), ['create view public.v\nwith (security_invoker = true) as\nselect 1 as a', 'grant select, insert, update, delete on table public.v to anon', 'revoke truncate, references, trigger on table public.v from anon'])
   assert.equal(createView(draft).warnings, undefined)
   assert.equal(createView({ ...draft, securityInvoker: false }).warnings?.length, 1)
   assert.equal(createView({ ...draft, materialized: true }).warnings?.length, 1)
