@@ -153,8 +153,8 @@ func TestAFloodOfHashesDoesNotPileUpMemory(t *testing.T) {
 	hashes.Wait()
 	close(stop)
 	watcher.Wait()
-	// Without a collection behind each hash twice as much comes together.
-	if most := uint64(3 * hashMemory); peak > most {
+	// Two hash, and each may find what one before it left: a collection counts as alive what ended while it ran.
+	if most := uint64(5 * hashMemory); peak > most {
 		t.Errorf("%d MiB are in use at once", peak>>20)
 	}
 }
