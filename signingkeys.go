@@ -89,7 +89,7 @@ func signingAddCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				id, err := auth.AddSigningKey(ctx, conn, settings.SigningVault(conn, keys.Secret), algorithm)
+				id, err := auth.AddSigningKey(ctx, conn, settings.Vault(conn, keys.Secret), algorithm)
 				if err != nil {
 					return err
 				}

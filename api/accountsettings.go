@@ -33,10 +33,10 @@ type AccountSettings struct {
 	SingleSession     bool          `flag:"single-session" default:"false" help:"let only the newest session of an account live"`
 	StrictSessions    bool          `flag:"strict-sessions" default:"false" help:"let the REST API refuse tokens of ended sessions and of banned or deleted users within a second, not when they expire; costs a look-up of each session and a connection that listens"`
 
-	JWTSigningKeys auth.Secret `flag:"jwt-signing-keys" help:"JSON Web Keys with their private halves that tokens are signed with (ES256, RS256, EdDSA), a set or an array; the one with \"status\": \"current\" signs, standby and previous ones are published and verify; @FILE reads them from a file; empty: those of basalt keys signing, else HS256 with the JWT secret"`
+	JWTSigningKeys auth.Secret `flag:"jwt-signing-keys" start:"true" help:"JSON Web Keys with their private halves that tokens are signed with (ES256, RS256, EdDSA), a set or an array; the one with \"status\": \"current\" signs, standby and previous ones are published and verify; @FILE reads them from a file; empty: those of basalt keys signing, else HS256 with the JWT secret"`
 
 	MFAFactors    []string    `flag:"mfa-factors" default:"totp,webauthn,recovery_code" help:"kinds of second factors that may be enrolled and verified, comma-separated: totp, phone (needs a way to send text messages), webauthn, recovery_code"`
-	EncryptionKey auth.Secret `flag:"encryption-key" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
+	EncryptionKey auth.Secret `flag:"encryption-key" start:"true" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
 
 	HookSettings
 	CaptchaSettings

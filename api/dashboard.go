@@ -58,7 +58,7 @@ func (s *Server) dashboard() admin.Options {
 		Settings:  s.describe,
 		Providers: sync.OnceValues(func() ([]admin.ProviderBody, error) { return s.settings.describeProviders(os.Environ()) }), // as it started
 		SAML:      s.settings.SAMLPrivateKey != "",
-		Vault:     s.settings.SigningVault(s.project.DB.Pool(), s.project.Keys.Secret),
+		Vault:     s.settings.Vault(s.project.DB.Pool(), s.project.Keys.Secret),
 		Catalog:   s.project.Catalogs.Current, Outbox: s.project.Outbox, Log: s.log,
 		Running: admin.Running{
 			Requests: s.requests, KeepRequests: s.settings.LogRequests, Parts: s.parts, Pool: s.project.DB.Stats,

@@ -54,8 +54,8 @@ type Settings struct {
 	OpenAPIServer    string      `flag:"openapi-server-proxy-uri" help:"URL of the REST API that the description names; empty: <public-url>/rest/v1"`
 	RestRootFunction string      `flag:"rest-root-function" help:"function of the exposed schema that answers at /rest/v1/ in place of the description"`
 
-	JWTSecret    auth.Secret `flag:"jwt-secret" env:"JWT_SECRET" help:"HS256 secret, 32 bytes or more; empty: generated once and kept in the database"`
-	JWTKeys      auth.Secret `flag:"jwt-keys" help:"JSON Web Key or set of them whose tokens the REST API believes too; @FILE reads it from a file"`
+	JWTSecret    auth.Secret `flag:"jwt-secret" start:"true" env:"JWT_SECRET" help:"HS256 secret, 32 bytes or more; empty: generated once and kept in the database"`
+	JWTKeys      auth.Secret `flag:"jwt-keys" start:"true" help:"JSON Web Key or set of them whose tokens the REST API believes too; @FILE reads it from a file"`
 	JWTRoleClaim string      `flag:"jwt-role-claim" start:"true" default:"$.role" help:"where the role stands in a token (RFC 9535 member path, at its end also [?(@ == \"text\")])"`
 	JWTAudience  string      `flag:"jwt-audience" help:"audience demanded of tokens; empty: any"`
 	PublicURL    string      `flag:"public-url" start:"true" help:"URL that clients reach this server by, for the issuer of tokens; empty: http://<listen>"`

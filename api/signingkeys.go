@@ -19,11 +19,11 @@ func keyringOf(ctx context.Context, p *Project, s *Settings, log zerolog.Logger)
 	}
 	pool := p.DB.Pool()
 	return auth.NewKeyring(ctx, *p.Keys, auth.KeyringOptions{
-		DB: pool, Vault: s.SigningVault(pool, p.Keys.Secret), Given: given, Log: log,
+		DB: pool, Vault: s.Vault(pool, p.Keys.Secret), Given: given, Log: log,
 	})
 }
 
-// SigningVault opens and seals the signing keys that a database keeps.
-func (s *Settings) SigningVault(db limit.Sender, jwtSecret auth.Secret) *seal.Vault {
+// Vault opens and seals the secrets that a database keeps.
+func (s *Settings) Vault(db limit.Sender, jwtSecret auth.Secret) *seal.Vault {
 	return seal.NewVault(db, s.EncryptionKeys(jwtSecret))
 }

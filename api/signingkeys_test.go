@@ -46,7 +46,7 @@ func TestRunningServersFollowTheRotationOfSigningKeys(t *testing.T) {
 	s := apitest.Start(t, things, nil)
 	second := apitest.Over(t, s.Database, apitest.Settings(t, s.Database.URL))
 	settings := apitest.Settings(t, s.Database.URL)
-	vault := settings.SigningVault(s.Database.Pool, s.Keys.Secret)
+	vault := settings.Vault(s.Database.Pool, s.Keys.Secret)
 	older, _ := s.SignUp(t, "older@example.com")
 	id := rotate(t, s, vault, "ES256")
 	published := func(server *apitest.Server) []token.PublicJWK {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -66,9 +67,16 @@ func (s *Settings) takeStored(ctx context.Context, url string, log zerolog.Logge
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	found, err := admin.StoredSettings(ctx, conn)
+	keys, err := auth.LoadKeys(ctx, conn, s.JWTSecret)
+	if err != nil {
+		return err
+	}
+	found, err := admin.StoredSettings(ctx, conn, s.Vault(conn, keys.Secret))
 	if err != nil {
 		return fmt.Errorf("read the stored settings: %w", err)
+	}
+	if len(found.Lost) > 0 {
+		log.Error().Strs("settings", found.Lost).Msg("secrets stored in the dashboard do not open with the encryption keys that are given: they do not count until they are set there again")
 	}
 	with, err := s.withStored(found)
 	if err != nil {
@@ -80,19 +88,21 @@ func (s *Settings) takeStored(ctx context.Context, url string, log zerolog.Logge
 }
 
 // withStored gives the settings with stored ones in place of defaults, checked.
-func (s *Settings) withStored(stored map[string]string) (Settings, error) {
+func (s *Settings) withStored(stored admin.Stored) (Settings, error) {
 	with := *s
 	with.stored = nil
-	names := make([]string, 0, len(stored))
-	for name := range stored {
-		names = append(names, name)
+	values := maps.Clone(stored.Texts)
+	if values == nil {
+		values = map[string]string{}
 	}
-	slices.Sort(names)
-	for _, name := range names {
+	for name, secret := range stored.Secrets {
+		values[name] = secret.Reveal()
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !storable(name) || with.sourceOf(name) != fromDefault { // of another version, or given meanwhile
 			continue
 		}
-		if err := with.value(name).Set(stored[name]); err != nil {
+		if err := with.value(name).Set(values[name]); err != nil {
 			return *s, &SettingError{name, err.Error()}
 		}
 		with.stored = append(with.stored, name)
@@ -100,38 +110,38 @@ func (s *Settings) withStored(stored map[string]string) (Settings, error) {
 	return with, with.Check()
 }
 
-// storable tells whether a setting may be stored: secrets are not, nor what is needed before the database is there,
-// decides whom to believe, or says who is sent the secrets that an operator has given.
+// storable tells whether a setting may be stored: not what is needed before the database is there, decides whom to
+// believe, or says who is sent the secrets that an operator has given.
 func storable(name string) bool {
 	field, ok := settingField(name)
-	return ok && field.Tag.Get("start") == "" && field.Type != reflect.TypeFor[auth.Secret]()
+	return ok && field.Tag.Get("start") == ""
 }
 
-// describe tells of each setting what it is, what counts now, and what would at the next start with these stored. The
-// error is an *admin.SettingError when they do not go with those that are given.
-func (s *Server) describe(stored map[string]string) ([]admin.SettingBody, error) {
+// describe tells of each setting what it is, what counts now, and what would at the next start with these stored. When
+// they do not go with those that are given, none of them would, and the error beside is an *admin.SettingError.
+func (s *Server) describe(stored admin.Stored) ([]admin.SettingBody, error) {
 	next, err := s.given.withStored(stored)
 	if refused, ok := errors.AsType[*SettingError](err); ok {
-		return nil, &admin.SettingError{Name: refused.Flag, Reason: refused.Reason}
-	}
-	if err != nil {
+		next, err = s.given, &admin.SettingError{Name: refused.Flag, Reason: refused.Reason}
+	} else if err != nil {
 		return nil, err
 	}
 	var list []admin.SettingBody
 	for _, field := range settingFields() {
 		name := field.Tag.Get("flag")
-		now := s.settings.value(name)
+		now, then := s.settings.value(name), next.value(name)
 		body := admin.SettingBody{
 			Name: name, Section: section(field), Kind: now.Type(), Help: field.Tag.Get("help"), Default: field.Tag.Get("default"),
-			Value: now.show(), Source: string(s.settings.sourceOf(name)), Next: next.value(name).show(), Variable: EnvName(name),
+			Value: now.show(), Source: string(s.settings.sourceOf(name)), Next: then.show(), Variable: EnvName(name),
+			Waiting:  !reflect.DeepEqual(now.field.Interface(), then.field.Interface()),
 			Storable: storable(name) && (next.sourceOf(name) == fromDefault || next.sourceOf(name) == fromStore),
 		}
-		if text, ok := stored[name]; ok {
+		if text, ok := stored.Shown(name); ok {
 			body.Stored = &text
 		}
 		list = append(list, body)
 	}
-	return list, nil
+	return list, err
 }
 
 // section names the group that a setting is shown in: the struct that it stands in, or else what its name begins with.
@@ -168,7 +178,7 @@ func (v *settingValue) show() string {
 		if value == "" {
 			return ""
 		}
-		return "set"
+		return admin.ThereIsOne
 	case []string:
 		return strings.Join(value, ",")
 	}

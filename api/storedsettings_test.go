@@ -77,6 +77,7 @@ func TestSettingsThatCannotBeStoredAreRefused(t *testing.T) {
 		"a value that the server refuses":  {`{"changes":{"rest-tx-end":"sometimes"}}`, "setting_refused", http.StatusUnprocessableEntity},
 		"one of several":                   {`{"changes":{"trace-header":"X-Trace","max-rows":"-1"}}`, "setting_refused", http.StatusUnprocessableEntity},
 		"a value without an end":           {`{"changes":{"mail-from-name":"` + strings.Repeat("a", 20<<10) + `"}}`, "too_large", http.StatusRequestEntityTooLarge},
+		"a file of the server":             {`{"changes":{"smtp-url":"@/etc/hostname"}}`, "setting_refused", http.StatusUnprocessableEntity},
 		"NUL":                              {`{"changes":{"trace-header":"a\u0000b"}}`, "", http.StatusBadRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,6 +95,83 @@ func TestSettingsThatCannotBeStoredAreRefused(t *testing.T) {
 	}
 }
 
+func TestASecretSettingIsKeptSealedAndShownNowhere(t *testing.T) {
+	t.Parallel()
+	const password = "correct-horse-battery"
+	s := apitest.Start(t, "", nil)
+	owner := s.Administrator(t, administrator.Owner)
+	change := func(body string, status int) *apitest.Answer {
+		t.Helper()
+		answer := s.Do(t, "PATCH", "/admin/api/settings", body, owner...)
+		if answer.Status != status || strings.Contains(answer.Body, password) {
+			t.Fatalf("%d %s, want %d without the password", answer.Status, answer.Body, status)
+		}
+		return answer
+	}
+	change(`{"changes":{"smtp-url":"smtp://ada:`+password+`@mail.example:port","mail-from":"a@shop.example"}}`, http.StatusUnprocessableEntity)
+	change(`{"changes":{"smtp-url":"smtp://ada:`+password+`@127.0.0.1:2525"}}`, http.StatusUnprocessableEntity) // without a sender
+	answer := change(`{"changes":{"smtp-url":"smtp://ada:`+password+`@127.0.0.1:2525","mail-from":"a@shop.example"}}`, http.StatusOK)
+	if got := named(t, answer, "smtp-url"); got.Stored == nil || *got.Stored != "set" || got.Value != "" || got.Next != "set" || !got.Storable {
+		t.Errorf("after: %+v", got)
+	}
+	if got := named(t, change(`{"changes":{"mail-from-name":"Shop"}}`, http.StatusOK), "smtp-url"); !got.Waiting {
+		t.Errorf("it is not said to wait for the next start: %+v", got)
+	}
+	// Another change keeps it, and does not show it.
+	change(`{"changes":{"max-rows":"7"}}`, http.StatusOK)
+	var kept string
+	if err := s.Database.Pool.QueryRow(t.Context(), `select row_to_json(s)::text from basalt.settings s where name = 'smtp-url'`).Scan(&kept); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(kept, `"value":"","`) || !strings.Contains(kept, `"secret":"enc:`) {
+		t.Errorf("kept as %s", kept)
+	}
+	if audit := s.Do(t, "GET", "/admin/api/audit?action=settings.change", "", owner...).Body; strings.Contains(audit, password) || !strings.Contains(audit, `"smtp-url":"set"`) {
+		t.Errorf("audit: %s", audit)
+	}
+	second := apitest.Over(t, s.Database, apitest.Settings(t, s.Database.URL))
+	if got := named(t, second.Do(t, "GET", "/admin/api/settings", "", owner...), "smtp-url"); got.Value != "set" || got.Source != "stored" || got.Waiting {
+		t.Errorf("the next start: %+v", got)
+	}
+	for _, server := range []*apitest.Server{s, second} {
+		if strings.Contains(server.Log.String(), password) {
+			t.Error("the log has the password")
+		}
+	}
+
+	// What no key opens is said, does not count, and is set anew or taken away.
+	if _, err := s.Database.Pool.Exec(t.Context(), `update basalt.settings set secret = regexp_replace(secret, '.$', case right(secret, 1) when 'A' then 'B' else 'A' end) where name = 'smtp-url'`); err != nil {
+		t.Fatal(err)
+	}
+	answer = s.Do(t, "GET", "/admin/api/settings", "", owner...)
+	if got := named(t, answer, "smtp-url"); got.Stored == nil || *got.Stored != "lost" {
+		t.Errorf("broken: %+v", got)
+	}
+	if !strings.Contains(answer.Body, `"refused":{"name":"smtp-url"`) { // mails have a sender and no server
+		t.Error("it is not said that nothing stored counts")
+	}
+	change(`{"changes":{"smtp-url":null,"mail-from":null}}`, http.StatusOK)
+	if got := named(t, s.Do(t, "GET", "/admin/api/settings", "", owner...), "smtp-url"); got.Stored != nil || got.Next != "" {
+		t.Errorf("taken away: %+v", got)
+	}
+}
+
+func TestALostSecretSettingKeepsNoServerFromStarting(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, "", nil)
+	if _, err := s.Database.Pool.Exec(t.Context(), `insert into basalt.settings (name, value, secret) values ('captcha-secret', '', 'enc:v1:gone:AAAA'), ('max-rows', '7', null)`); err != nil {
+		t.Fatal(err)
+	}
+	second := apitest.Over(t, s.Database, apitest.Settings(t, s.Database.URL))
+	if !strings.Contains(second.Log.String(), "captcha-secret") {
+		t.Error("the log does not say which is lost")
+	}
+	owner := second.Administrator(t, administrator.Owner)
+	if got := named(t, second.Do(t, "GET", "/admin/api/settings", "", owner...), "max-rows"); got.Value != "7" {
+		t.Errorf("the others do not count: %+v", got)
+	}
+}
+
 func TestStoredSettingsThatDoNotGoWithThoseGivenKeepNoServerFromStarting(t *testing.T) {
 	t.Parallel()
 	s := apitest.Start(t, "", nil)
@@ -108,8 +186,12 @@ func TestStoredSettingsThatDoNotGoWithThoseGivenKeepNoServerFromStarting(t *test
 		t.Error("the log does not say which")
 	}
 	owner := second.Administrator(t, administrator.Owner)
-	if got := named(t, second.Do(t, "GET", "/admin/api/settings", "", owner...), "rest-tx-end"); got.Value != "commit" {
+	answer := second.Do(t, "GET", "/admin/api/settings", "", owner...)
+	if got := named(t, answer, "rest-tx-end"); got.Value != "commit" || got.Next != "commit" || got.Stored == nil || *got.Stored != "never" {
 		t.Errorf("%+v", got)
+	}
+	if !strings.Contains(answer.Body, `"refused":{"name":"rest-tx-end"`) {
+		t.Errorf("it is not said: %.200s", answer.Body)
 	}
 }
 

@@ -22,8 +22,14 @@ func SealedColumns() []seal.Column {
 		{Table: "auth.custom_oauth_providers", Column: "client_secret", Row: "id::text"},
 		{Table: "basalt.signing_keys", Column: "private_key", Row: "id"},
 		{Table: "basalt.administrators", Column: "totp_secret", Row: "id::text"},
+		{Table: "basalt.settings", Column: "secret", Row: "name"},
 		{Table: "basalt.outbox", Column: "body", Row: "id::text || ' ' || channel"},
 	}
+}
+
+// SettingCell is where a secret among the stored settings is kept.
+func SettingCell(name string) seal.Cell {
+	return seal.Cell{Table: "basalt.settings", Row: name, Column: "secret"}
 }
 
 // encryptionKeys are the master keys that the options give, else the one of the JWT secret.

@@ -46,11 +46,11 @@ type Options struct {
 	Data *Data
 	// Running is the server that runs.
 	Running Running
-	// Vault seals the keys that tokens are signed with.
+	// Vault seals the keys that tokens are signed with, and secrets among the settings.
 	Vault *seal.Vault
 	// Settings describes the settings, with those that are stored. Its error is a *SettingError when they do not go
 	// with those that the server was given.
-	Settings func(stored map[string]string) ([]SettingBody, error)
+	Settings func(stored Stored) ([]SettingBody, error)
 	// Providers tells of the servers that sign users in as far as flags and variables name them.
 	Providers func() ([]ProviderBody, error)
 	// SAML tells that there is a key for single sign-on.

@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
 
+	"basalt/auth"
 	"basalt/auth/administrator"
+	"basalt/auth/seal"
 )
 
 // serverSettings puts the routes of the server's settings on the group.
@@ -32,17 +36,27 @@ type SettingBody struct {
 	// Value is what counts now, and Source where that comes from. Of a secret it is `set` or nothing.
 	Value  string `json:"value"`
 	Source string `json:"source" tstype:"'flag' | 'environment' | 'postgrest-config' | 'stored' | 'default'"`
-	// Stored is what was set here, null for nothing. Next is what counts from the next start on.
+	// Stored is what was set here, of a secret `set`, or `lost` when no key opens it; null is nothing. Next is what counts from the next start on.
 	Stored *string `json:"stored"`
 	Next   string  `json:"next"`
-	// Storable tells whether it can be set here: it is no secret, not needed before the database is there, and not given
-	// otherwise.
+	// Waiting tells that the next start changes it.
+	Waiting bool `json:"waiting"`
+	// Storable tells whether it can be set here: it is not needed before the database is there, decides not whom to
+	// believe, and is not given otherwise.
 	Storable bool `json:"storable"`
 }
 
 // SettingsBody is the answer of GET and PATCH /settings.
 type SettingsBody struct {
 	Settings []SettingBody `json:"settings"`
+	// Refused is why none of the stored settings counts, null when they do.
+	Refused *SettingRefusal `json:"refused"`
+}
+
+// SettingRefusal is why a setting cannot have its value.
+type SettingRefusal struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
 }
 
 // SettingChanges is the body of PATCH /settings: values by name, null to forget one.
@@ -59,40 +73,82 @@ const (
 	storedSettings = `
 select
   name,
-  value
+  value,
+  secret
 from basalt.settings
 order by name`
 
 	storeSetting = `
-insert into basalt.settings (name, value)
-values ($1, $2)
+insert into basalt.settings (name, value, secret)
+values ($1, $2, $3)
 on conflict (name) do update
 set
   value = excluded.value,
+  secret = excluded.secret,
   changed_at = now()`
 
 	forgetSetting = `
 delete from basalt.settings
 where name = $1`
 
+	// secretKind is the kind of settings whose values are not shown.
+	secretKind = "secret"
+	// ThereIsOne stands for the value of a secret, noneOpens for one that no key opens.
+	ThereIsOne = "set"
+	noneOpens  = "lost"
+
 	// mostOfASetting bounds a stored value, in bytes.
 	mostOfASetting = 16 << 10
 )
 
+// Stored are the settings that owners have stored, by name. Secrets are sealed in the database.
+type Stored struct {
+	Texts   map[string]string
+	Secrets map[string]auth.Secret
+	// Lost are the names of secrets that no key opens.
+	Lost []string
+}
+
+// set puts a setting in, or takes it away by nil.
+func (s *Stored) set(name string, value *string, secret bool) {
+	delete(s.Texts, name)
+	delete(s.Secrets, name)
+	s.Lost = slices.DeleteFunc(s.Lost, func(lost string) bool { return lost == name })
+	switch {
+	case value == nil:
+	case secret:
+		s.Secrets[name] = auth.Secret(*value)
+	default:
+		s.Texts[name] = *value
+	}
+}
+
+// Shown is what people are told of a stored setting.
+func (s *Stored) Shown(name string) (string, bool) {
+	if _, ok := s.Secrets[name]; ok {
+		return ThereIsOne, true
+	}
+	if slices.Contains(s.Lost, name) {
+		return noneOpens, true
+	}
+	text, ok := s.Texts[name]
+	return text, ok
+}
+
 // listSettings answers GET /settings.
 func (o *Options) listSettings(c echo.Context) error {
-	stored, err := StoredSettings(c.Request().Context(), o.DB)
+	stored, err := StoredSettings(c.Request().Context(), o.DB, o.Vault)
 	if err != nil {
 		return err
 	}
-	list, err := o.Settings(stored)
-	if _, ok := errors.AsType[*SettingError](err); ok {
-		list, err = o.Settings(nil) // nothing of it counts: the server has said so at its start
-	}
-	if err != nil {
+	var body SettingsBody
+	body.Settings, err = o.Settings(stored)
+	if refused, ok := errors.AsType[*SettingError](err); ok {
+		body.Refused = &SettingRefusal{refused.Name, refused.Reason}
+	} else if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, SettingsBody{list})
+	return c.JSON(http.StatusOK, body)
 }
 
 // changeSettings answers PATCH /settings. All of the changes are stored or none.
@@ -101,42 +157,54 @@ func (o *Options) changeSettings(c echo.Context) error {
 	if err := readJSON(c, &in); err != nil {
 		return err
 	}
-	known, err := o.Settings(nil)
+	known, err := o.Settings(Stored{})
 	if err != nil {
 		return err
 	}
-	storable := map[string]bool{}
+	settings := map[string]*SettingBody{}
 	for i := range known {
-		storable[known[i].Name] = known[i].Storable
-	}
-	for name, value := range in.Changes {
-		switch may, there := storable[name]; {
-		case !there:
-			return refusedf(http.StatusUnprocessableEntity, "setting_unknown", "There is no setting %.100q", name)
-		case value != nil && !may:
-			return refuse(http.StatusUnprocessableEntity, "setting_fixed", name+" is not set here: it is a secret, is needed at the very start, or was given by a flag or a variable")
-		case value != nil && len(*value) > mostOfASetting:
-			return refusedf(http.StatusRequestEntityTooLarge, "too_large", "A setting has at most %d bytes", mostOfASetting)
-		}
+		settings[known[i].Name] = &known[i]
 	}
 	ctx := c.Request().Context()
+	sealed := map[string]string{}
+	for name, value := range in.Changes {
+		switch setting := settings[name]; {
+		case setting == nil:
+			return refusedf(http.StatusUnprocessableEntity, "setting_unknown", "There is no setting %.100q", name)
+		case value != nil && !setting.Storable:
+			return refuse(http.StatusUnprocessableEntity, "setting_fixed", name+" is not set here: it is needed at the very start, decides whom the server believes, or was given by a flag or a variable")
+		case value != nil && len(*value) > mostOfASetting:
+			return refusedf(http.StatusRequestEntityTooLarge, "too_large", "A setting has at most %d bytes", mostOfASetting)
+		case value != nil && setting.Kind == secretKind:
+			if strings.HasPrefix(*value, "@") { // it would show by its effects what is in a file of the server
+				return settingRefused(name, "a secret that is set here is not read from a file: give its text")
+			}
+			// Before the transaction: the vault reads its keys over a connection of its own.
+			if sealed[name], err = o.Vault.Seal(ctx, *value, auth.SettingCell(name)); err != nil {
+				return err
+			}
+		}
+	}
 	var list []SettingBody
 	err = pgx.BeginFunc(ctx, o.DB, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `lock table basalt.settings in share row exclusive mode`); err != nil { // changes together must go together
 			return err
 		}
-		before, err := StoredSettings(ctx, tx)
+		before, err := StoredSettings(ctx, tx, o.Vault)
 		if err != nil {
 			return err
 		}
-		after := maps.Clone(before)
+		after := Stored{maps.Clone(before.Texts), maps.Clone(before.Secrets), slices.Clone(before.Lost)}
 		for name, value := range in.Changes {
-			if value == nil {
-				delete(after, name)
+			text, secret := sealed[name]
+			after.set(name, value, secret)
+			switch {
+			case value == nil:
 				_, err = tx.Exec(ctx, forgetSetting, name)
-			} else {
-				after[name] = *value
-				_, err = tx.Exec(ctx, storeSetting, name, *value)
+			case secret:
+				_, err = tx.Exec(ctx, storeSetting, name, "", text)
+			default:
+				_, err = tx.Exec(ctx, storeSetting, name, *value, nil)
 			}
 			if err != nil {
 				return err
@@ -144,9 +212,7 @@ func (o *Options) changeSettings(c echo.Context) error {
 		}
 		list, err = o.Settings(after)
 		if refused, ok := errors.AsType[*SettingError](err); ok {
-			p := refuse(http.StatusUnprocessableEntity, "setting_refused", refused.Name+": "+refused.Reason)
-			p.Details = refused.Name
-			return p
+			return settingRefused(refused.Name, refused.Reason)
 		}
 		if err != nil {
 			return err
@@ -156,33 +222,61 @@ func (o *Options) changeSettings(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, SettingsBody{list})
+	return c.JSON(http.StatusOK, SettingsBody{Settings: list})
 }
 
-// changed picks what a change is about.
-func changed(settings map[string]string, changes map[string]*string) map[string]string {
+// settingRefused says why a setting cannot have a value.
+func settingRefused(name, reason string) error {
+	p := refuse(http.StatusUnprocessableEntity, "setting_refused", name+": "+reason)
+	p.Details = name
+	return p
+}
+
+// changed picks what a change is about, for the audit log: of secrets it tells that there is one.
+func changed(settings Stored, changes map[string]*string) map[string]string {
 	picked := map[string]string{}
 	for name := range changes {
-		if value, ok := settings[name]; ok {
+		if value, ok := settings.Shown(name); ok {
 			picked[name] = value
 		}
 	}
 	return picked
 }
 
-// StoredSettings reads the settings that owners have stored, by name.
+// StoredSettings reads the settings that owners have stored. Secrets that no key opens are not among them: their values
+// are lost, and a server has to be able to start so that they can be set anew.
 func StoredSettings(ctx context.Context, db interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}) (map[string]string, error) {
+}, vault *seal.Vault) (Stored, error) {
+	stored := Stored{Texts: map[string]string{}, Secrets: map[string]auth.Secret{}}
 	rows, err := db.Query(ctx, storedSettings)
 	if err != nil {
-		return nil, err
+		return stored, err
 	}
-	stored := map[string]string{}
+	sealed := map[string]string{}
 	var name, value string
-	_, err = pgx.ForEachRow(rows, []any{&name, &value}, func() error {
-		stored[name] = value
+	var secret *string
+	if _, err := pgx.ForEachRow(rows, []any{&name, &value, &secret}, func() error {
+		if secret != nil {
+			sealed[name] = *secret
+		} else {
+			stored.Texts[name] = value
+		}
 		return nil
-	})
-	return stored, err
+	}); err != nil {
+		return stored, err
+	}
+	for name, text := range sealed {
+		opened, _, err := vault.Open(ctx, text, auth.SettingCell(name))
+		if _, unknown := errors.AsType[*seal.UnknownKeyError](err); unknown || errors.Is(err, seal.ErrBroken) {
+			stored.Lost = append(stored.Lost, name)
+			continue
+		}
+		if err != nil {
+			return stored, err
+		}
+		stored.Secrets[name] = auth.Secret(opened)
+	}
+	slices.Sort(stored.Lost)
+	return stored, nil
 }

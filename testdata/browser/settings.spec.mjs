@@ -36,6 +36,32 @@ test('a setting is stored for the next start, and one that is given otherwise is
   await world.close(page)
 })
 
+test('a secret is stored, waits for the next start and is never shown again', { timeout: 60_000 }, async () => {
+  const password = 'correct-horse-battery'
+  const page = await world.open('/outbox')
+  await page.getByRole('link', { name: 'smtp-url and mail-from' }).click()
+  await page.waitForURL(/\/settings\/mail-and-text-messages\?setting=smtp-url$/)
+  const field = page.getByLabel('smtp-url', { exact: true })
+  assert.equal(await field.getAttribute('type'), 'password')
+  await field.fill(`smtp://ada:${password}@mail.example.com`)
+  await page.getByRole('button', { name: 'Save' }).click() // without a sender
+  await page.getByText('mail-from is in the way').waitFor()
+  await page.getByLabel('mail-from', { exact: true }).fill('no-reply@example.com')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved: it counts from the next start on').waitFor()
+  assert.equal(await field.inputValue(), '')
+  await page.reload()
+  const row = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'smtp-url', exact: true }) })
+  await row.getByText('from the next start on').waitFor()
+  assert.equal(await field.getAttribute('placeholder'), 'kept sealed, never shown')
+  assert.ok(!(await page.content()).includes(password))
+  await row.getByRole('button', { name: 'Remove it' }).click()
+  await page.getByLabel('mail-from', { exact: true }).fill('')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await row.getByText('default').waitFor()
+  await world.close(page)
+})
+
 test('the palette leads to a setting by its name and by what it is for', { timeout: 60_000 }, async () => {
   const page = await world.open('/users')
   const visible = (name) => page.waitForFunction((of) => {

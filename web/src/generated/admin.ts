@@ -1106,6 +1106,7 @@ export interface SettingBody {
   source: 'flag' | 'environment' | 'postgrest-config' | 'stored' | 'default'
   stored: string | null
   next: string
+  waiting: boolean
   storable: boolean
 }
 
@@ -1113,8 +1114,14 @@ export interface SettingChanges {
   changes: Record<string, string | null>
 }
 
+export interface SettingRefusal {
+  name: string
+  reason: string
+}
+
 export interface SettingsBody {
   settings: SettingBody[]
+  refused: SettingRefusal | null
 }
 
 export interface SetupRequest {
