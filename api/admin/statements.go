@@ -82,12 +82,13 @@ from {}.pg_stat_statements s
 left join pg_roles r on r.oid = s.userid
 where s.dbid = (select oid from pg_database where datname = current_database())
 and s.queryid is not null
--- What the server asks for itself: its tables, its settings and locks, which it alone writes like that, the frames of
--- transactions, and, as one of its own users, the catalogs and statistics.
+-- What the server asks for itself: its own relations and functions, settings, locks and looks at columns, which begin as
+-- it alone writes them, the frames of transactions, and, as one of its own users, the catalogs and statistics.
 and (
   $4
-  or s.query !~* '\m(from|join|into|update)\s+basalt\.|\mbasalt\.\w+\('
-  and s.query !~* '^\s*select pg_catalog\.(num_nulls\(\s*pg_catalog\.set_config\(|set_config\(name, value,|pg_(try_)?advisory_)'
+  or s.query !~* '\m(from|join|into|update|table)\s+basalt\.|\mbasalt\.\w+\(|\mpg_temp\.basalt_|\mtable basalt_probe\M'
+  and s.query !~* '^\s*select\s+pg_catalog\.(num_nulls\(\s*pg_catalog\.set_config\(|set_config\(name, value,|pg_(try_)?advisory_|format_type\(f\.type_oid)'
+  and s.query !~* '^\s*select\s+a\.attname::text,\s+a\.attnum::int,\s+pg_catalog\.'
   and s.query !~* '^\s*(begin|commit|rollback|savepoint|release|set|discard|reset|show|listen|unlisten|close|deallocate)\M'
   and (
     r.rolname is null
