@@ -8,6 +8,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"basalt/auth/limit"
 )
 
 // AdminUser is what an administrator says about an account. Nil fields change nothing.
@@ -126,30 +128,39 @@ func (s *Service) AdminUser(ctx context.Context, id uuid.UUID) (*User, error) {
 func userNotFound() *Error { return refuse(CodeUserNotFound, "User not found") }
 
 // AdminDeleteUser deletes an account with all that hangs on it, or leaves its bare row.
-func (s *Service) AdminDeleteUser(ctx context.Context, caller Caller, id uuid.UUID, soft bool) error {
-	err := s.adminDelete(ctx, caller, id, soft)
+func (s *Service) AdminDeleteUser(ctx context.Context, caller Caller, id uuid.UUID, soft bool, record Record[*User]) error {
+	err := s.adminDelete(ctx, caller, id, soft, record)
 	s.event(caller, "admin_user_delete", id, err)
 	return err
 }
 
-func (s *Service) adminDelete(ctx context.Context, caller Caller, id uuid.UUID, soft bool) error {
+func (s *Service) adminDelete(ctx context.Context, caller Caller, id uuid.UUID, soft bool, record Record[*User]) error {
 	batch := &pgx.Batch{}
-	var tag pgconn.CommandTag
-	count := func(ended pgconn.CommandTag) error { tag = ended; return nil }
+	var before *User
+	found := func(ended pgconn.CommandTag) error {
+		if ended.RowsAffected() == 0 {
+			return userNotFound()
+		}
+		return nil
+	}
 	// A session that is being opened is seen by what follows the lock, and not by what began before it.
 	batch.Queue(lockUser, id)
+	batch.Queue(userByID, id).QueryRow(func(row pgx.Row) error {
+		var err error
+		if before, err = scanUser(row); errors.Is(err, pgx.ErrNoRows) {
+			return userNotFound()
+		}
+		return err
+	})
 	s.audit(batch, auditEntry{action: actionDeleted, user: id, admin: true, deleted: !soft, caller: caller})
 	if soft {
-		batch.Queue(adminSoftDelete, id, now()).Exec(count)
+		batch.Queue(adminSoftDelete, id, now()).Exec(found)
 	} else {
-		batch.Queue(adminDelete, id).Exec(count)
+		batch.Queue(adminDelete, id).Exec(found)
 	}
-	err := s.send(ctx, batch)
-	switch {
-	case err != nil:
-		return saveFailed("Database error deleting user", err)
-	case tag.RowsAffected() == 0:
-		return userNotFound()
-	}
-	return nil
+	_, err := recorded(ctx, s, record, func(db limit.Sender) (*User, error) {
+		err := db.SendBatch(ctx, batch).Close()
+		return before, err
+	})
+	return saveFailed("Database error deleting user", err)
 }

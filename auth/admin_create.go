@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"basalt/auth/limit"
 	"basalt/auth/password"
 )
 
@@ -39,8 +40,8 @@ where known.data is not null`
 const maxName = 255
 
 // AdminCreateUser makes an account without a session and without a mail.
-func (s *Service) AdminCreateUser(ctx context.Context, caller Caller, in AdminUser) (*User, error) {
-	u, err := s.adminCreate(ctx, caller, in)
+func (s *Service) AdminCreateUser(ctx context.Context, caller Caller, in AdminUser, record Record[*User]) (*User, error) {
+	u, err := s.adminCreate(ctx, caller, in, record)
 	id := uuid.Nil
 	if err == nil {
 		id = u.ID
@@ -49,7 +50,7 @@ func (s *Service) AdminCreateUser(ctx context.Context, caller Caller, in AdminUs
 	return u, err
 }
 
-func (s *Service) adminCreate(ctx context.Context, caller Caller, in AdminUser) (*User, error) {
+func (s *Service) adminCreate(ctx context.Context, caller Caller, in AdminUser, record Record[*User]) (*User, error) {
 	email, phone, refusal := in.addresses()
 	switch {
 	case refusal != nil:
@@ -99,7 +100,7 @@ func (s *Service) adminCreate(ctx context.Context, caller Caller, in AdminUser) 
 	batch.Queue(adminInsert, id, or(in.Audience, audience), or(in.Role, RoleAuthenticated), email, hash, when(email != nil && known.confirm, at),
 		appText, userText, at, bannedUntil, emailText, phone, when(phone != nil && known.confirmPhone, at), phoneText)
 	s.audit(batch, auditEntry{action: actionSignedUp, user: id, admin: true, caller: caller, at: at})
-	u, err := writeAndRead(ctx, s.pool, batch, id, userNotFound())
+	u, err := recorded(ctx, s, record, func(db limit.Sender) (*User, error) { return writeAndRead(ctx, db, batch, id, userNotFound()) })
 	if isUniqueViolation(err, "users_pkey") {
 		return nil, refuse(CodeUserAlreadyExists, "A user with this id already exists")
 	}

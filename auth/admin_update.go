@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"basalt/auth/limit"
 )
 
 const endAllSessions = endCodes + `
@@ -13,13 +15,13 @@ delete from auth.sessions
 where user_id = $1`
 
 // AdminUpdateUser changes an account. A new password ends all of its sessions.
-func (s *Service) AdminUpdateUser(ctx context.Context, caller Caller, id uuid.UUID, in AdminUser) (*User, error) {
-	u, err := s.adminUpdate(ctx, caller, id, in)
+func (s *Service) AdminUpdateUser(ctx context.Context, caller Caller, id uuid.UUID, in AdminUser, record Record[*User]) (*User, error) {
+	u, err := s.adminUpdate(ctx, caller, id, in, record)
 	s.event(caller, "admin_user_update", id, err)
 	return u, err
 }
 
-func (s *Service) adminUpdate(ctx context.Context, caller Caller, id uuid.UUID, in AdminUser) (*User, error) {
+func (s *Service) adminUpdate(ctx context.Context, caller Caller, id uuid.UUID, in AdminUser, record Record[*User]) (*User, error) {
 	current, err := s.AdminUser(ctx, id)
 	if err != nil {
 		return nil, err
@@ -42,7 +44,7 @@ func (s *Service) adminUpdate(ctx context.Context, caller Caller, id uuid.UUID, 
 		queueEnd(batch, endAllSessions, id)
 	}
 	s.audit(batch, auditEntry{action: actionModified, user: id, admin: true, caller: caller, at: c.at})
-	return writeAndRead(ctx, s.pool, batch, id, userNotFound())
+	return recorded(ctx, s, record, func(db limit.Sender) (*User, error) { return writeAndRead(ctx, db, batch, id, userNotFound()) })
 }
 
 // change reads what an administrator says about an account that is there, but for the password.

@@ -13,7 +13,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
+	"basalt/auth/limit"
 	"basalt/auth/provider"
 	"basalt/auth/seal"
 )
@@ -91,7 +93,8 @@ and identifier = $3`
 
 	deleteCustom = `
 delete from auth.custom_oauth_providers
-where identifier = $1`
+where identifier = $1
+returning` + customColumns
 )
 
 // CustomProvider is a server that signs users in and that an administrator has added.
@@ -334,7 +337,7 @@ func customNotFound() *Error {
 }
 
 // CreateCustomProvider adds one.
-func (s *Service) CreateCustomProvider(ctx context.Context, caller Caller, in CustomProviderChange) (*CustomProvider, error) {
+func (s *Service) CreateCustomProvider(ctx context.Context, caller Caller, in CustomProviderChange, record Record[*CustomProvider]) (*CustomProvider, error) {
 	c := &CustomProvider{ID: uuid.New(), Type: in.Type, Identifier: in.Identifier, PKCE: true, Enabled: true}
 	c.apply(in)
 	var secret Secret
@@ -348,19 +351,23 @@ func (s *Service) CreateCustomProvider(ctx context.Context, caller Caller, in Cu
 	}
 	c.CreatedAt = now()
 	c.UpdatedAt = c.CreatedAt
-	tag, err := s.pool.Exec(ctx, insertCustom, append(c.parameters(c.CreatedAt), maxCustomProviders)...)
-	switch {
-	case isUniqueViolation(err, "custom_oauth_providers_identifier_key"):
+	batch := &pgx.Batch{}
+	batch.Queue(insertCustom, append(c.parameters(c.CreatedAt), maxCustomProviders)...).Exec(func(tag pgconn.CommandTag) error {
+		if tag.RowsAffected() == 0 {
+			return refuse(CodeOverCustomProviderQuota, "Maximum number of custom OAuth/OIDC providers reached")
+		}
+		return nil
+	})
+	_, err = recorded(ctx, s, record, func(db limit.Sender) (*CustomProvider, error) { return c, db.SendBatch(ctx, batch).Close() })
+	if isUniqueViolation(err, "custom_oauth_providers_identifier_key") {
 		err = refuse(CodeConflict, "A custom OAuth provider with this identifier already exists")
-	case err == nil && tag.RowsAffected() == 0:
-		err = refuse(CodeOverCustomProviderQuota, "Maximum number of custom OAuth/OIDC providers reached")
 	}
 	s.event(caller, "custom_provider_create", uuid.Nil, err)
 	return c, err
 }
 
 // UpdateCustomProvider changes one.
-func (s *Service) UpdateCustomProvider(ctx context.Context, caller Caller, identifier string, in CustomProviderChange) (*CustomProvider, error) {
+func (s *Service) UpdateCustomProvider(ctx context.Context, caller Caller, identifier string, in CustomProviderChange, record Record[*CustomProvider]) (*CustomProvider, error) {
 	var c *CustomProvider
 	if refusal := nobodys(identifier); refusal != nil {
 		return nil, refusal
@@ -388,22 +395,26 @@ func (s *Service) UpdateCustomProvider(ctx context.Context, caller Caller, ident
 			return err
 		}
 		c.UpdatedAt = now()
-		_, err = tx.Exec(ctx, updateCustom, c.parameters(c.UpdatedAt)...)
-		return err
+		if _, err = tx.Exec(ctx, updateCustom, c.parameters(c.UpdatedAt)...); err != nil {
+			return err
+		}
+		return record.write(tx, c)
 	})
 	s.event(caller, "custom_provider_update", uuid.Nil, err)
 	return c, err
 }
 
 // DeleteCustomProvider removes one. Its identities stay: they open no account while it is gone.
-func (s *Service) DeleteCustomProvider(ctx context.Context, caller Caller, identifier string) error {
+func (s *Service) DeleteCustomProvider(ctx context.Context, caller Caller, identifier string, record Record[*CustomProvider]) error {
 	if refusal := nobodys(identifier); refusal != nil {
 		return refusal
 	}
-	tag, err := s.pool.Exec(ctx, deleteCustom, identifier)
-	if err == nil && tag.RowsAffected() == 0 {
-		err = customNotFound()
-	}
+	_, err := recorded(ctx, s, record, func(db limit.Sender) (c *CustomProvider, err error) {
+		batch := &pgx.Batch{}
+		batch.Queue(deleteCustom, identifier).QueryRow(func(row pgx.Row) (err error) { c, err = scanCustom(row); return err })
+		err = db.SendBatch(ctx, batch).Close()
+		return c, err
+	})
 	s.event(caller, "custom_provider_delete", uuid.Nil, err)
 	return err
 }

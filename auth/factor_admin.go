@@ -101,13 +101,13 @@ func (s *Service) adminUpdateFactor(ctx context.Context, user, id uuid.UUID, in 
 
 // AdminDeleteFactor removes a factor and gives what it was. Sessions that it had raised fall back to aal1. Recovery codes go
 // with the last factor that they could stand in for: alone they would be a way around it.
-func (s *Service) AdminDeleteFactor(ctx context.Context, caller Caller, user, id uuid.UUID) (*Factor, error) {
-	f, err := s.adminDeleteFactor(ctx, user, id)
+func (s *Service) AdminDeleteFactor(ctx context.Context, caller Caller, user, id uuid.UUID, record Record[*Factor]) (*Factor, error) {
+	f, err := s.adminDeleteFactor(ctx, user, id, record)
 	s.event(caller, "admin_factor_delete", user, err)
 	return f, err
 }
 
-func (s *Service) adminDeleteFactor(ctx context.Context, user, id uuid.UUID) (*Factor, error) {
+func (s *Service) adminDeleteFactor(ctx context.Context, user, id uuid.UUID, record Record[*Factor]) (*Factor, error) {
 	var f Factor
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		batch := &pgx.Batch{}
@@ -129,7 +129,10 @@ func (s *Service) adminDeleteFactor(ctx context.Context, user, id uuid.UUID) (*F
 				return err
 			}
 		}
-		return tx.SendBatch(ctx, batch).Close()
+		if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+			return err
+		}
+		return record.write(tx, &f)
 	})
 	if err != nil {
 		return nil, saveFailed("Database error deleting factor", err)

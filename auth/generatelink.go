@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"basalt/auth/limit"
 )
 
 // LinkRequest is a link that an administrator wants to send by other means than the project's mails.
@@ -50,8 +52,8 @@ func linkKind(name string) (tokenKind, Verification, bool) {
 }
 
 // GenerateLink makes a link without mailing it.
-func (s *Service) GenerateLink(ctx context.Context, caller Caller, in LinkRequest) (*GeneratedLink, error) {
-	out, err := s.generateLink(ctx, caller, in)
+func (s *Service) GenerateLink(ctx context.Context, caller Caller, in LinkRequest, record Record[*User]) (*GeneratedLink, error) {
+	out, err := s.generateLink(ctx, caller, in, record)
 	id := uuid.Nil
 	if err == nil {
 		id = out.User.ID
@@ -60,7 +62,7 @@ func (s *Service) GenerateLink(ctx context.Context, caller Caller, in LinkReques
 	return out, err
 }
 
-func (s *Service) generateLink(ctx context.Context, caller Caller, in LinkRequest) (*GeneratedLink, error) {
+func (s *Service) generateLink(ctx context.Context, caller Caller, in LinkRequest, record Record[*User]) (*GeneratedLink, error) {
 	if _, _, known := linkKind(in.Type); !known {
 		return nil, refuse(CodeValidationFailed, "Invalid email action link type requested: it is one of signup, invite, magiclink, recovery, email_change_current, email_change_new")
 	}
@@ -82,7 +84,7 @@ func (s *Service) generateLink(ctx context.Context, caller Caller, in LinkReques
 		case err != nil:
 			return nil, err
 		case user != nil:
-			return s.linkTo(ctx, user, email, in, data)
+			return s.linkTo(ctx, user, email, in, data, record)
 		case in.Type == "magiclink":
 			in.Type = string(VerifySignUp)
 		case in.Type == "signup" && hash == nil:
@@ -95,7 +97,7 @@ func (s *Service) generateLink(ctx context.Context, caller Caller, in LinkReques
 			return nil, err
 		}
 		d.hash = hash
-		out, err := s.linkToNew(ctx, caller, d, in)
+		out, err := s.linkToNew(ctx, caller, d, in, record)
 		if !errors.Is(err, errTaken) {
 			return out, err
 		}
@@ -125,7 +127,7 @@ func (s *Service) generated(user *User, token oneTime, in LinkRequest) *Generate
 	}
 }
 
-func (s *Service) linkToNew(ctx context.Context, caller Caller, d draft, in LinkRequest) (*GeneratedLink, error) {
+func (s *Service) linkToNew(ctx context.Context, caller Caller, d draft, in LinkRequest, record Record[*User]) (*GeneratedLink, error) {
 	at := now()
 	if err := s.beforeUserCreated(ctx, caller, d.preview(at)); err != nil {
 		return nil, err
@@ -136,8 +138,10 @@ func (s *Service) linkToNew(ctx context.Context, caller Caller, d draft, in Link
 	}
 	var user *User
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		user, err = s.insertWithToken(ctx, tx, d, in.Type == "invite", token, at)
-		return err
+		if user, err = s.insertWithToken(ctx, tx, d, in.Type == "invite", token, at); err != nil {
+			return err
+		}
+		return record.write(tx, user)
 	})
 	if err != nil {
 		return nil, err
@@ -146,7 +150,7 @@ func (s *Service) linkToNew(ctx context.Context, caller Caller, d draft, in Link
 }
 
 // linkTo makes a link to an account that there is.
-func (s *Service) linkTo(ctx context.Context, user *User, email string, in LinkRequest, data metadata) (*GeneratedLink, error) {
+func (s *Service) linkTo(ctx context.Context, user *User, email string, in LinkRequest, data metadata, record Record[*User]) (*GeneratedLink, error) {
 	kind, _, _ := linkKind(in.Type)
 	at := now()
 	batch := &pgx.Batch{}
@@ -192,7 +196,7 @@ func (s *Service) linkTo(ctx context.Context, user *User, email string, in LinkR
 		return nil, err
 	}
 	queueTokens(batch, user.ID, at, waiting, in.Type == "invite", token)
-	u, err := writeAndRead(ctx, s.pool, batch, user.ID, userNotFound())
+	u, err := recorded(ctx, s, record, func(db limit.Sender) (*User, error) { return writeAndRead(ctx, db, batch, user.ID, userNotFound()) })
 	if err != nil {
 		return nil, err
 	}

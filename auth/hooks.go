@@ -184,7 +184,7 @@ func (s *Service) passwordAttempted(ctx context.Context, caller Caller, u *User,
 		return err
 	}
 	if answer.Logout {
-		if err := s.endAll(ctx, u.ID); err != nil {
+		if err := s.endAll(ctx, u.ID, nil); err != nil {
 			return err
 		}
 	}
@@ -226,7 +226,7 @@ func (s *Service) factorAttempted(ctx context.Context, caller Caller, userID uui
 	if err != nil || !answer.rejected() {
 		return err
 	}
-	if err := s.endAll(ctx, userID); err != nil {
+	if err := s.endAll(ctx, userID, nil); err != nil {
 		return err
 	}
 	message := answer.Message

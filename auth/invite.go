@@ -18,8 +18,8 @@ type Invite struct {
 
 // Invite makes an account without a password and mails its user a link to it. One that somebody has made already and
 // nobody has confirmed loses what it was made with.
-func (s *Service) Invite(ctx context.Context, caller Caller, in Invite) (*User, error) {
-	u, err := s.invite(ctx, caller, in)
+func (s *Service) Invite(ctx context.Context, caller Caller, in Invite, record Record[*User]) (*User, error) {
+	u, err := s.invite(ctx, caller, in, record)
 	id := uuid.Nil
 	if err == nil {
 		id = u.ID
@@ -28,7 +28,7 @@ func (s *Service) Invite(ctx context.Context, caller Caller, in Invite) (*User, 
 	return u, err
 }
 
-func (s *Service) invite(ctx context.Context, caller Caller, in Invite) (*User, error) {
+func (s *Service) invite(ctx context.Context, caller Caller, in Invite, record Record[*User]) (*User, error) {
 	email, refusal := normalizeEmail(in.Email)
 	if refusal != nil {
 		return nil, refusal
@@ -37,7 +37,7 @@ func (s *Service) invite(ctx context.Context, caller Caller, in Invite) (*User, 
 	if refusal != nil {
 		return nil, refusal
 	}
-	m := message{kind: MailInvite, purpose: VerifyInvite, back: wayBack{redirect: s.redirectTarget(in.RedirectTo)}}
+	m := message{kind: MailInvite, purpose: VerifyInvite, back: wayBack{redirect: s.redirectTarget(in.RedirectTo)}, record: record}
 	if err := s.spend(ctx, caller, email); err != nil {
 		return nil, err
 	}

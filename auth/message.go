@@ -66,6 +66,8 @@ type message struct {
 	channel string
 	// forsake is set when the account that it goes to is to lose what it was made with, unless somebody has confirmed it.
 	forsake bool
+	// record is of an administrator who has it sent.
+	record Record[*User]
 }
 
 // queueMessage adds a message to the batch that writes its token, and the beginning of the flow that its link ends.

@@ -25,13 +25,13 @@ type OTP struct {
 }
 
 // SendOTP sends a link with a code, or a code alone, to an address.
-func (s *Service) SendOTP(ctx context.Context, caller Caller, in OTP) error {
-	user, err := s.sendOTP(ctx, caller, in)
+func (s *Service) SendOTP(ctx context.Context, caller Caller, in OTP, record Record[*User]) error {
+	user, err := s.sendOTP(ctx, caller, in, record)
 	s.event(caller, "otp", user, err)
 	return err
 }
 
-func (s *Service) sendOTP(ctx context.Context, caller Caller, in OTP) (uuid.UUID, error) {
+func (s *Service) sendOTP(ctx context.Context, caller Caller, in OTP, record Record[*User]) (uuid.UUID, error) {
 	address, refusal := s.addressOf(in.Email, in.Phone, in.Channel)
 	if refusal != nil {
 		return uuid.Nil, refusal
@@ -53,7 +53,7 @@ func (s *Service) sendOTP(ctx context.Context, caller Caller, in OTP) (uuid.UUID
 				return err
 			case user != nil:
 				id = user.ID
-				return s.sendKnown(ctx, user, address, in.Channel, back)
+				return s.sendKnown(ctx, user, address, in.Channel, back, record)
 			case in.KnownOnly || s.options.DisableSignup:
 				return refuse(CodeOTPDisabled, "Signups not allowed for otp")
 			}
@@ -62,7 +62,7 @@ func (s *Service) sendOTP(ctx context.Context, caller Caller, in OTP) (uuid.UUID
 				return err
 			}
 			id = d.id
-			if err = s.enrolAndSend(ctx, caller, d, in.Channel, back); !errors.Is(err, errTaken) {
+			if err = s.enrolAndSend(ctx, caller, d, in.Channel, back, record); !errors.Is(err, errTaken) {
 				return err
 			}
 			user, err = s.find(ctx, address)
@@ -134,8 +134,8 @@ func (s *Service) addressee(ctx context.Context, caller Caller, kind tokenKind, 
 // confirmed by it as by its first one. Where there is a password or an identity that nobody has confirmed, whoever chose
 // it need not be who reads the mail: it is a sign-in, which drops them. They go before the mail does, since its reader
 // may have others that the account is confirmed by.
-func (s *Service) sendKnown(ctx context.Context, user *User, address, channel string, back wayBack) error {
-	m := message{to: user, kind: MailMagicLink, purpose: VerifyMagicLink, back: back, channel: channel, forsake: true}
+func (s *Service) sendKnown(ctx context.Context, user *User, address, channel string, back wayBack, record Record[*User]) error {
+	m := message{to: user, kind: MailMagicLink, purpose: VerifyMagicLink, back: back, channel: channel, forsake: true, record: record}
 	kind := tokenRecovery
 	if !isPhone(address) && user.EmailConfirmedAt == nil && user.bare() && !s.options.Autoconfirm {
 		m.kind, m.purpose, m.forsake, kind = MailConfirmation, VerifySignUp, false, tokenConfirmation
@@ -158,12 +158,12 @@ func (s *Service) sendMessage(ctx context.Context, m message, kind tokenKind, ad
 	if err := s.queueMessage(batch, m, at); err != nil {
 		return err
 	}
-	return saveFailed("Error sending confirmation message", s.send(ctx, batch))
+	return saveFailed("Error sending confirmation message", s.sendAbout(ctx, batch, m.to.ID, m.record))
 }
 
 // enrolAndSend makes an account for an address and sends its first link or code.
-func (s *Service) enrolAndSend(ctx context.Context, caller Caller, d draft, channel string, back wayBack) error {
-	m := message{kind: MailConfirmation, purpose: VerifySignUp, back: back, channel: channel}
+func (s *Service) enrolAndSend(ctx context.Context, caller Caller, d draft, channel string, back wayBack, record Record[*User]) error {
+	m := message{kind: MailConfirmation, purpose: VerifySignUp, back: back, channel: channel, record: record}
 	kind := tokenConfirmation
 	if s.options.Autoconfirm {
 		m.kind, m.purpose, kind = MailMagicLink, VerifyMagicLink, tokenRecovery
@@ -193,7 +193,10 @@ func (s *Service) enrol(ctx context.Context, caller Caller, d draft, m message, 
 		if err := s.queueMessage(batch, m, at); err != nil {
 			return err
 		}
-		return tx.SendBatch(ctx, batch).Close()
+		if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+			return err
+		}
+		return m.record.write(tx, m.to)
 	})
 	switch {
 	case errors.Is(err, errTaken):
@@ -223,13 +226,13 @@ func (s *Service) insertWithToken(ctx context.Context, tx limit.Sender, d draft,
 }
 
 // Recover sends a link, and a code, by which the owner of an address can choose a new password.
-func (s *Service) Recover(ctx context.Context, caller Caller, email string, in Return) error {
-	user, err := s.recover(ctx, caller, email, in)
+func (s *Service) Recover(ctx context.Context, caller Caller, email string, in Return, record Record[*User]) error {
+	user, err := s.recover(ctx, caller, email, in, record)
 	s.event(caller, "recovery_request", user, err)
 	return err
 }
 
-func (s *Service) recover(ctx context.Context, caller Caller, text string, in Return) (uuid.UUID, error) {
+func (s *Service) recover(ctx context.Context, caller Caller, text string, in Return, record Record[*User]) (uuid.UUID, error) {
 	if text == "" {
 		return uuid.Nil, refuse(CodeValidationFailed, "Password recovery requires an email")
 	}
@@ -251,7 +254,7 @@ func (s *Service) recover(ctx context.Context, caller Caller, text string, in Re
 			return s.sendNobody(ctx, MailRecovery, email, back)
 		}
 		id = user.ID
-		m := message{to: user, kind: MailRecovery, purpose: VerifyRecovery, back: back, forsake: true}
+		m := message{to: user, kind: MailRecovery, purpose: VerifyRecovery, back: back, forsake: true, record: record}
 		return s.sendMessage(ctx, m, tokenRecovery, email)
 	})
 	return id, err

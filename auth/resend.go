@@ -59,13 +59,13 @@ and u.deleted_at is null`
 )
 
 // Resend sends once more what an account waits for, if it does.
-func (s *Service) Resend(ctx context.Context, caller Caller, in Resend) error {
-	user, err := s.resend(ctx, caller, in)
+func (s *Service) Resend(ctx context.Context, caller Caller, in Resend, record Record[*User]) error {
+	user, err := s.resend(ctx, caller, in, record)
 	s.event(caller, "resend", user, err)
 	return err
 }
 
-func (s *Service) resend(ctx context.Context, caller Caller, in Resend) (uuid.UUID, error) {
+func (s *Service) resend(ctx context.Context, caller Caller, in Resend, record Record[*User]) (uuid.UUID, error) {
 	kind, statement := tokenConfirmation, userByEmail
 	switch in.Type {
 	case VerifySignUp:
@@ -106,17 +106,17 @@ func (s *Service) resend(ctx context.Context, caller Caller, in Resend) (uuid.UU
 		if user != nil {
 			id = user.ID
 		}
-		return s.resendTo(ctx, user, in.Type, address, back)
+		return s.resendTo(ctx, user, in.Type, address, back, record)
 	})
 	return id, err
 }
 
-func (s *Service) resendTo(ctx context.Context, user *User, purpose Verification, address string, back wayBack) error {
+func (s *Service) resendTo(ctx context.Context, user *User, purpose Verification, address string, back wayBack, record Record[*User]) error {
 	m := moves{back: back}
 	switch {
 	case user == nil:
 	case (purpose == VerifySignUp || purpose == VerifySMS) && !user.hasConfirmed(address):
-		return s.sendMessage(ctx, message{to: user, kind: MailConfirmation, purpose: VerifySignUp, back: back}, tokenConfirmation, address)
+		return s.sendMessage(ctx, message{to: user, kind: MailConfirmation, purpose: VerifySignUp, back: back, record: record}, tokenConfirmation, address)
 	case purpose == VerifyEmailChange && user.NewEmail != "":
 		m.addresses = []string{user.NewEmail}
 	case purpose == VerifyPhoneChange && user.NewPhone != "":
@@ -129,5 +129,5 @@ func (s *Service) resendTo(ctx context.Context, user *User, purpose Verification
 	if err := s.queueMoves(batch, user, m, now()); err != nil {
 		return err
 	}
-	return saveFailed("Error sending confirmation message", s.send(ctx, batch))
+	return saveFailed("Error sending confirmation message", s.sendAbout(ctx, batch, user.ID, record))
 }

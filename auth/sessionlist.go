@@ -84,7 +84,7 @@ func (s *Service) Sessions(ctx context.Context, p *Principal) ([]SessionInfo, er
 func (s *Service) EndSession(ctx context.Context, caller Caller, p *Principal, id uuid.UUID) error {
 	_, err := s.User(ctx, p)
 	if err == nil {
-		err = s.endSessionOf(ctx, p.UserID, id)
+		err = s.endSessionOf(ctx, p.UserID, id, nil)
 	}
 	s.event(caller, "session_end", p.UserID, err)
 	return err
@@ -99,40 +99,34 @@ func (s *Service) AdminSessions(ctx context.Context, user uuid.UUID) ([]SessionI
 }
 
 // AdminEndSession ends one session of an account.
-func (s *Service) AdminEndSession(ctx context.Context, caller Caller, user, id uuid.UUID) error {
+func (s *Service) AdminEndSession(ctx context.Context, caller Caller, user, id uuid.UUID, record Record[*User]) error {
 	_, err := s.AdminUser(ctx, user)
 	if err == nil {
-		err = s.endSessionOf(ctx, user, id)
+		err = s.endSessionOf(ctx, user, id, record)
 	}
 	s.event(caller, "admin_session_end", user, err)
 	return err
 }
 
 // AdminEndSessions ends all sessions of an account.
-func (s *Service) AdminEndSessions(ctx context.Context, caller Caller, user uuid.UUID) error {
+func (s *Service) AdminEndSessions(ctx context.Context, caller Caller, user uuid.UUID, record Record[*User]) error {
 	_, err := s.AdminUser(ctx, user)
 	if err == nil {
-		err = s.endAll(ctx, user)
+		err = s.endAll(ctx, user, record)
 	}
 	s.event(caller, "admin_sessions_end", user, err)
 	return err
 }
 
-func (s *Service) endSessionOf(ctx context.Context, user, id uuid.UUID) error {
-	ended := false
+func (s *Service) endSessionOf(ctx context.Context, user, id uuid.UUID, record Record[*User]) error {
 	batch := &pgx.Batch{}
 	queueEnd(batch, endOneSession, user, id).Exec(func(tag pgconn.CommandTag) error {
-		ended = tag.RowsAffected() == 1
+		if tag.RowsAffected() == 0 {
+			return refuse(CodeSessionNotFound, "Session not found")
+		}
 		return nil
 	})
-	err := s.send(ctx, batch)
-	switch {
-	case err != nil:
-		return saveFailed("Error ending the session", err)
-	case !ended:
-		return refuse(CodeSessionNotFound, "Session not found")
-	}
-	return nil
+	return saveFailed("Error ending the session", s.sendAbout(ctx, batch, user, record))
 }
 
 func (s *Service) listSessions(ctx context.Context, user uuid.UUID) ([]SessionInfo, error) {

@@ -52,10 +52,10 @@ func queueEnd(batch *pgx.Batch, statement string, user uuid.UUID, more ...any) *
 }
 
 // endAll ends all sessions of an account.
-func (s *Service) endAll(ctx context.Context, user uuid.UUID) error {
+func (s *Service) endAll(ctx context.Context, user uuid.UUID, record Record[*User]) error {
 	batch := &pgx.Batch{}
 	queueEnd(batch, endAllSessions, user)
-	return s.send(ctx, batch)
+	return s.sendAbout(ctx, batch, user, record)
 }
 
 // endSessions deletes the sessions that a scope names, as long as the session that asks is

@@ -17,7 +17,7 @@ const (
 	// lockPerson lets those who sign in by one identity provider as one person, or under one address, go one after the
 	// other: there must be one account at the end.
 	lockPerson = `
-select pg_advisory_xact_lock(hashtextextended(key, 0))
+select pg_catalog.pg_advisory_xact_lock(hashtextextended(key, 0))
 from unnest($1::text[]) as k (key)
 order by key`
 

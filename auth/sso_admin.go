@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"basalt/auth/limit"
 	"basalt/auth/sso"
 )
 
@@ -189,13 +190,13 @@ func ssoProviderName(name string) (id *uuid.UUID, resource string, refusal *Erro
 }
 
 // AdminCreateSSOProvider takes in an identity provider.
-func (s *Service) AdminCreateSSOProvider(ctx context.Context, caller Caller, in SSOProviderChange) (*SSOProvider, error) {
-	p, err := s.createSSOProvider(ctx, in)
+func (s *Service) AdminCreateSSOProvider(ctx context.Context, caller Caller, in SSOProviderChange, record Record[*SSOProvider]) (*SSOProvider, error) {
+	p, err := s.createSSOProvider(ctx, in, record)
 	s.event(caller, "admin_sso_provider_create", uuid.Nil, err)
 	return p, err
 }
 
-func (s *Service) createSSOProvider(ctx context.Context, in SSOProviderChange) (*SSOProvider, error) {
+func (s *Service) createSSOProvider(ctx context.Context, in SSOProviderChange, record Record[*SSOProvider]) (*SSOProvider, error) {
 	switch {
 	case in.Type != "saml":
 		return nil, refuse(CodeValidationFailed, "Only 'saml' supported for SSO provider type")
@@ -222,17 +223,17 @@ func (s *Service) createSSOProvider(ctx context.Context, in SSOProviderChange) (
 	batch.Queue(insertSSOProvider, id, resource, in.Disabled, at, metadata.EntityID(), string(text), optionalText(in.MetadataURL),
 		mapping, optionalText(in.NameIDFormat))
 	batch.Queue(insertSSODomains, id, domains, at)
-	return s.writeSSOProvider(ctx, batch, id, metadata.EntityID())
+	return s.writeSSOProvider(ctx, batch, id, metadata.EntityID(), record)
 }
 
 // AdminUpdateSSOProvider changes an identity provider. It stays the same one: its entity id does not change.
-func (s *Service) AdminUpdateSSOProvider(ctx context.Context, caller Caller, name string, in SSOProviderChange) (*SSOProvider, error) {
-	p, err := s.updateSSOProvider(ctx, name, in)
+func (s *Service) AdminUpdateSSOProvider(ctx context.Context, caller Caller, name string, in SSOProviderChange, record Record[*SSOProvider]) (*SSOProvider, error) {
+	p, err := s.updateSSOProvider(ctx, name, in, record)
 	s.event(caller, "admin_sso_provider_update", uuid.Nil, err)
 	return p, err
 }
 
-func (s *Service) updateSSOProvider(ctx context.Context, name string, in SSOProviderChange) (*SSOProvider, error) {
+func (s *Service) updateSSOProvider(ctx context.Context, name string, in SSOProviderChange, record Record[*SSOProvider]) (*SSOProvider, error) {
 	domains, mapping, refusal := in.check()
 	if refusal != nil {
 		return nil, refusal
@@ -269,18 +270,21 @@ func (s *Service) updateSSOProvider(ctx context.Context, name string, in SSOProv
 		batch.Queue(deleteSSODomains, p.ID, domains)
 		batch.Queue(insertSSODomains, p.ID, domains, at)
 	}
-	return s.writeSSOProvider(ctx, batch, p.ID, p.EntityID)
+	return s.writeSSOProvider(ctx, batch, p.ID, p.EntityID, record)
 }
 
 // writeSSOProvider runs a batch and reads what has become of the identity provider.
-func (s *Service) writeSSOProvider(ctx context.Context, batch *pgx.Batch, id uuid.UUID, entityID string) (*SSOProvider, error) {
+func (s *Service) writeSSOProvider(ctx context.Context, batch *pgx.Batch, id uuid.UUID, entityID string, record Record[*SSOProvider]) (*SSOProvider, error) {
 	var p *SSOProvider
 	batch.Queue(ssoProvidersSelected, id, "", "").Query(func(rows pgx.Rows) error {
 		var err error
 		p, err = oneSSOProvider(rows, nil)
 		return err
 	})
-	err := s.send(ctx, batch)
+	_, err := recorded(ctx, s, record, func(db limit.Sender) (*SSOProvider, error) {
+		err := db.SendBatch(ctx, batch).Close()
+		return p, err
+	})
 	switch {
 	case isUniqueViolation(err, "saml_providers_entity_id_key"):
 		return nil, unprocessable(CodeSAMLIdPAlreadyExists, fmt.Sprintf("SAML Identity Provider with this EntityID (%s) already exists", entityID))
@@ -295,13 +299,13 @@ func (s *Service) writeSSOProvider(ctx context.Context, batch *pgx.Batch, id uui
 }
 
 // AdminDeleteSSOProvider removes an identity provider. Its users stay, and can sign in no more.
-func (s *Service) AdminDeleteSSOProvider(ctx context.Context, caller Caller, name string) (*SSOProvider, error) {
+func (s *Service) AdminDeleteSSOProvider(ctx context.Context, caller Caller, name string, record Record[*SSOProvider]) (*SSOProvider, error) {
 	p, err := s.AdminSSOProvider(ctx, name)
 	if err == nil {
-		_, err = s.pool.Exec(ctx, deleteSSOProvider, p.ID)
-		if err != nil {
-			err = saveFailed("Database error deleting the SSO provider", err)
-		}
+		batch := &pgx.Batch{}
+		batch.Queue(deleteSSOProvider, p.ID)
+		_, err = recorded(ctx, s, record, func(db limit.Sender) (*SSOProvider, error) { return p, db.SendBatch(ctx, batch).Close() })
+		err = saveFailed("Database error deleting the SSO provider", err)
 	}
 	s.event(caller, "admin_sso_provider_delete", uuid.Nil, err)
 	return p, err

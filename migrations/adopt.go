@@ -14,7 +14,7 @@ import (
 // that is open on conn. It returns the path of the file, which the caller removes when that transaction does not commit.
 // Separate says that the statements cannot be in one transaction.
 func UserAdopt(ctx context.Context, conn *pgx.Conn, dir, name string, statements []string, separate bool) (string, error) {
-	if _, err := conn.Exec(ctx, `select pg_advisory_xact_lock($1)`, userLock); err != nil {
+	if _, err := conn.Exec(ctx, `select pg_catalog.pg_advisory_xact_lock($1)`, userLock); err != nil {
 		return "", err
 	}
 	path, err := UserNew(dir, name)

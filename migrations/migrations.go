@@ -194,7 +194,7 @@ func lock(ctx context.Context, conn *pgx.Conn, key int64, waiting func()) (func(
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for got := false; ; {
-		if err := conn.QueryRow(ctx, `select pg_try_advisory_lock($1)`, key).Scan(&got); err != nil {
+		if err := conn.QueryRow(ctx, `select pg_catalog.pg_try_advisory_lock($1)`, key).Scan(&got); err != nil {
 			return nil, fmt.Errorf("take the migration lock: %w", err)
 		}
 		if got {
@@ -213,7 +213,7 @@ func lock(ctx context.Context, conn *pgx.Conn, key int64, waiting func()) (func(
 	return func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
-		if _, err := conn.Exec(ctx, `select pg_advisory_unlock($1)`, key); err != nil {
+		if _, err := conn.Exec(ctx, `select pg_catalog.pg_advisory_unlock($1)`, key); err != nil {
 			// Closing the session is the other way to give the lock back.
 			_ = conn.Close(ctx)
 		}

@@ -23,7 +23,7 @@ type run struct {
 // searchPath is what Supabase gives the role that runs migrations: theirs call the
 // functions of extensions without a schema. A path that was chosen is left alone.
 const searchPath = `
-select set_config('search_path', '"$user", public, extensions', false)
+select pg_catalog.num_nulls(pg_catalog.set_config('search_path', '"$user", public, extensions', false))
 where current_setting('search_path') = '"$user", public'`
 
 // settle takes back what a file set in its session, dumps set much.

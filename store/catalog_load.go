@@ -25,10 +25,11 @@ const (
 	// With an empty search_path every name outside of pg_catalog is spelled with its schema. Compiling these
 	// queries would take longer than running them. A statement_timeout of the role is meant for requests.
 	snapshotSettings = `
-select
-  set_config('search_path', '', true),
-  set_config('jit', 'off', true),
-  set_config('statement_timeout', '60s', true)`
+select pg_catalog.num_nulls(
+  pg_catalog.set_config('search_path', '', true),
+  pg_catalog.set_config('jit', 'off', true),
+  pg_catalog.set_config('statement_timeout', '60s', true)
+)`
 )
 
 // catalogQueries are the queries of one load, each with what takes its rows.

@@ -64,7 +64,7 @@ func (f *face) createUser(c echo.Context) error {
 	if err := read(c, &in); err != nil {
 		return err
 	}
-	u, err := f.service.AdminCreateUser(c.Request().Context(), f.caller(c), in.user())
+	u, err := f.service.AdminCreateUser(c.Request().Context(), f.caller(c), in.user(), nil)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (f *face) adminPutUser(c echo.Context) error {
 	if err := read(c, &in); err != nil {
 		return err
 	}
-	u, err := f.service.AdminUpdateUser(c.Request().Context(), f.caller(c), id, in.user())
+	u, err := f.service.AdminUpdateUser(c.Request().Context(), f.caller(c), id, in.user(), nil)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (f *face) adminDeleteUser(c echo.Context) error {
 	if err := readOptional(c, &in); err != nil {
 		return err
 	}
-	if err := f.service.AdminDeleteUser(c.Request().Context(), f.caller(c), id, in.Soft); err != nil {
+	if err := f.service.AdminDeleteUser(c.Request().Context(), f.caller(c), id, in.Soft, nil); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, struct{}{})

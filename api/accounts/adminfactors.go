@@ -69,7 +69,7 @@ func (f *face) adminDeleteFactor(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	gone, err := f.service.AdminDeleteFactor(c.Request().Context(), f.caller(c), user, id)
+	gone, err := f.service.AdminDeleteFactor(c.Request().Context(), f.caller(c), user, id, nil)
 	if err != nil {
 		return err
 	}

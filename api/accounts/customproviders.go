@@ -136,7 +136,7 @@ func (f *face) createCustomProvider(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := f.service.CreateCustomProvider(c.Request().Context(), f.caller(c), in)
+	p, err := f.service.CreateCustomProvider(c.Request().Context(), f.caller(c), in, nil)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (f *face) putCustomProvider(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := f.service.UpdateCustomProvider(c.Request().Context(), f.caller(c), identifier(c), in)
+	p, err := f.service.UpdateCustomProvider(c.Request().Context(), f.caller(c), identifier(c), in, nil)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (f *face) putCustomProvider(c echo.Context) error {
 
 // deleteCustomProvider answers DELETE /admin/custom-providers/{identifier}.
 func (f *face) deleteCustomProvider(c echo.Context) error {
-	if err := f.service.DeleteCustomProvider(c.Request().Context(), f.caller(c), identifier(c)); err != nil {
+	if err := f.service.DeleteCustomProvider(c.Request().Context(), f.caller(c), identifier(c), nil); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)

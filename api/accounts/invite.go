@@ -25,7 +25,7 @@ func (f *face) invite(c echo.Context) error {
 	if err := read(c, &in); err != nil {
 		return err
 	}
-	u, err := f.service.Invite(c.Request().Context(), f.caller(c), auth.Invite{Email: in.Email, Data: in.Data, RedirectTo: f.redirectTo(c)})
+	u, err := f.service.Invite(c.Request().Context(), f.caller(c), auth.Invite{Email: in.Email, Data: in.Data, RedirectTo: f.redirectTo(c)}, nil)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (f *face) generateLink(c echo.Context) error {
 	}
 	out, err := f.service.GenerateLink(c.Request().Context(), f.caller(c), auth.LinkRequest{
 		Type: in.Type, Email: in.Email, NewEmail: in.NewEmail, Password: auth.Secret(in.Password), Data: in.Data, RedirectTo: in.RedirectTo,
-	})
+	}, nil)
 	if err != nil {
 		return err
 	}

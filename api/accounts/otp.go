@@ -63,7 +63,7 @@ func (f *face) magicLink(c echo.Context) error {
 }
 
 func (f *face) sendOTP(c echo.Context, in auth.OTP) error {
-	if err := f.service.SendOTP(c.Request().Context(), f.caller(c), in); err != nil {
+	if err := f.service.SendOTP(c.Request().Context(), f.caller(c), in, nil); err != nil {
 		return err
 	}
 	return done(c)
@@ -81,7 +81,7 @@ func (f *face) recover(c echo.Context) error {
 	if err := read(c, &in); err != nil {
 		return err
 	}
-	if err := f.service.Recover(c.Request().Context(), f.caller(c), in.Email, f.wayBack(c, in.challengeRequest)); err != nil {
+	if err := f.service.Recover(c.Request().Context(), f.caller(c), in.Email, f.wayBack(c, in.challengeRequest), nil); err != nil {
 		return err
 	}
 	return done(c)
@@ -100,7 +100,7 @@ func (f *face) resend(c echo.Context) error {
 	}
 	err := f.service.Resend(c.Request().Context(), f.caller(c), auth.Resend{
 		Type: auth.Verification(in.Type), Email: in.Email, Phone: in.Phone, Return: f.wayBack(c, in.challengeRequest),
-	})
+	}, nil)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func (f *face) adminEndSessions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.service.AdminEndSessions(c.Request().Context(), f.caller(c), user); err != nil {
+	if err := f.service.AdminEndSessions(c.Request().Context(), f.caller(c), user, nil); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -84,7 +84,7 @@ func (f *face) adminEndSession(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.service.AdminEndSession(c.Request().Context(), f.caller(c), user, id); err != nil {
+	if err := f.service.AdminEndSession(c.Request().Context(), f.caller(c), user, id, nil); err != nil {
 		return missingSession(err)
 	}
 	return c.NoContent(http.StatusNoContent)

@@ -93,7 +93,7 @@ func (f *face) createSSOProvider(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := f.service.AdminCreateSSOProvider(c.Request().Context(), f.caller(c), in)
+	p, err := f.service.AdminCreateSSOProvider(c.Request().Context(), f.caller(c), in, nil)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (f *face) putSSOProvider(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := f.service.AdminUpdateSSOProvider(c.Request().Context(), f.caller(c), c.Param("provider"), in)
+	p, err := f.service.AdminUpdateSSOProvider(c.Request().Context(), f.caller(c), c.Param("provider"), in, nil)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (f *face) putSSOProvider(c echo.Context) error {
 
 // deleteSSOProvider answers DELETE /admin/sso/providers/{id} with what has been removed.
 func (f *face) deleteSSOProvider(c echo.Context) error {
-	p, err := f.service.AdminDeleteSSOProvider(c.Request().Context(), f.caller(c), c.Param("provider"))
+	p, err := f.service.AdminDeleteSSOProvider(c.Request().Context(), f.caller(c), c.Param("provider"), nil)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ type LibraryBody struct {
 // about answers GET /about.
 func (o *Options) about(c echo.Context) error {
 	body := AboutBody{Version: o.Version, Go: runtime.Version(), Licence: "Apache-2.0"}
-	if err := o.DB.QueryRow(c.Request().Context(), `select current_setting('server_version')`).Scan(&body.PostgreSQL); err != nil {
+	if err := o.DB.QueryRow(c.Request().Context(), `show server_version`).Scan(&body.PostgreSQL); err != nil {
 		return err
 	}
 	for _, library := range web.Libraries() {

@@ -238,11 +238,13 @@ func (b *CatalogBody) etag() (string, error) {
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:18]) + `"`, nil
 }
 
+// spellNames empties the search_path: every name outside of pg_catalog is spelled with its schema then. To compile
+// queries of the catalog would take longer than to run them.
+const spellNames = `select pg_catalog.num_nulls(pg_catalog.set_config('search_path', '', true), pg_catalog.set_config('jit', 'off', true))`
+
 // readCatalogBody reads all of it in the snapshot of a transaction.
 func readCatalogBody(ctx context.Context, tx pgx.Tx) (*CatalogBody, error) {
-	// With an empty search_path every name outside of pg_catalog is spelled with its schema. To compile these queries
-	// would take longer than to run them.
-	if _, err := tx.Exec(ctx, `select set_config('search_path', '', true), set_config('jit', 'off', true)`); err != nil {
+	if _, err := tx.Exec(ctx, spellNames); err != nil {
 		return nil, err
 	}
 	b := &CatalogBody{

@@ -34,12 +34,11 @@ $$`
 // are not volatile are carried out while their calls are planned, and may carry out what is given to them. The transaction
 // must be able to write, and cannot any more behind this.
 func confine(ctx context.Context, tx pgx.Tx, explain string) (string, error) {
-	for _, statement := range []string{planFunction, `set transaction read only`} {
-		if _, err := tx.Exec(ctx, statement); err != nil {
-			return "", err
-		}
+	conn := tx.Conn().PgConn()
+	if err := conn.Exec(ctx, planFunction+`; set transaction read only`).Close(); err != nil { // in one flight
+		return "", err
 	}
-	text, err := tx.Conn().PgConn().EscapeString(explain)
+	text, err := conn.EscapeString(explain)
 	return `select pg_temp.basalt_plan('` + text + `')`, err
 }
 

@@ -109,7 +109,9 @@ limit 1000`
 
 const (
 	targetTable = `
-select 'pg_class'::regclass::oid, $1::oid, 0`
+select 'pg_class'::regclass::oid, c.oid, 0
+from pg_class c
+where c.oid = $1`
 
 	targetColumn = `
 select 'pg_class'::regclass::oid, a.attrelid, a.attnum::int

@@ -165,7 +165,7 @@ func (d *Data) rights(ctx context.Context, schemas []string) (*restRights, error
 	found := &restRights{map[uint32]*relationRights{}, map[uint32][]string{}}
 	session := console.Session{ReadOnly: true, StatementTimeout: catalogTimeout, LockTimeout: catalogLocks}
 	err := d.pool.Tx(ctx, session, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `select set_config('search_path', '', true), set_config('jit', 'off', true)`); err != nil {
+		if _, err := tx.Exec(ctx, spellNames); err != nil {
 			return err
 		}
 		var oid uint32

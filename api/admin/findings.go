@@ -113,8 +113,7 @@ func (d *Data) findings(c echo.Context) error {
 	body := FindingsBody{Findings: []FindingBody{}, Rules: findingRules(), Truncated: []string{}, Schemas: d.options.Exposed}
 	session := console.Session{ReadOnly: true, StatementTimeout: catalogTimeout, LockTimeout: catalogLocks}
 	err := d.pool.Tx(ctx, session, func(tx pgx.Tx) error {
-		// With an empty search_path PostgreSQL spells names with their schemas.
-		if _, err := tx.Exec(ctx, `select set_config('search_path', '', true), set_config('jit', 'off', true)`); err != nil {
+		if _, err := tx.Exec(ctx, spellNames); err != nil {
 			return err
 		}
 		for i := range body.Rules {

@@ -253,7 +253,7 @@ func actorOf(c echo.Context) administrator.Actor {
 	return administrator.Actor{ID: who.ID, Email: who.Email, IP: caller.Addr(), RequestID: caller.RequestID}
 }
 
-// audit writes a change to the audit log, in the transaction that makes it where there is one.
+// audit writes a change to the audit log, in the transaction that makes it.
 func (o *Options) audit(c echo.Context, db administrator.Execer, change administrator.Change) error {
 	return administrator.Record(c.Request().Context(), db, actorOf(c), change)
 }

@@ -84,7 +84,7 @@ func (d *Data) impact(c echo.Context) error {
 	session := console.Session{ReadOnly: true, StatementTimeout: catalogTimeout, LockTimeout: catalogLocks}
 	err := d.pool.Use(ctx, session, func(conn *pgx.Conn) error {
 		// As in the catalog, every name outside of pg_catalog is spelled with its schema.
-		if _, err := conn.Exec(ctx, `select set_config('search_path', '', false)`); err != nil {
+		if _, err := conn.Exec(ctx, `select pg_catalog.num_nulls(pg_catalog.set_config('search_path', '', false))`); err != nil {
 			return err
 		}
 		of := target{schema: c.QueryParam("schema"), table: c.QueryParam("table")}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
 
 	"basalt/auth/administrator"
@@ -190,28 +191,37 @@ func (o *Options) retryMessage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	queued, err := o.Outbox.Retry(c.Request().Context(), id)
-	switch {
-	case err != nil:
+	ctx := c.Request().Context()
+	err = pgx.BeginFunc(ctx, o.DB, func(tx pgx.Tx) error {
+		queued, err := o.Outbox.Retry(ctx, tx, id)
+		switch {
+		case err != nil:
+			return err
+		case !queued:
+			p := refuse(http.StatusConflict, "not_retried", "This message cannot be sent again")
+			p.Hint = "It may be on its way already, have expired, or there is no way to send it: set --smtp-url."
+			return p
+		}
+		return o.audit(c, tx, administrator.Change{Action: "outbox.retry", Target: id.String()})
+	})
+	if err != nil {
 		return err
-	case !queued:
-		p := refuse(http.StatusConflict, "not_retried", "This message cannot be sent again")
-		p.Hint = "It may be on its way already, have expired, or there is no way to send it: set --smtp-url."
-		return p
 	}
-	if err := o.audit(c, o.DB, administrator.Change{Action: "outbox.retry", Target: id.String()}); err != nil {
-		return err
-	}
+	o.Outbox.Awaken()
 	return c.NoContent(http.StatusNoContent)
 }
 
 // clearOutbox answers DELETE /outbox: all messages go that are not to be sent any more.
 func (o *Options) clearOutbox(c echo.Context) error {
-	removed, err := o.Outbox.RemoveKept(c.Request().Context())
+	ctx := c.Request().Context()
+	var removed int64
+	err := pgx.BeginFunc(ctx, o.DB, func(tx pgx.Tx) (err error) {
+		if removed, err = o.Outbox.RemoveKept(ctx, tx); err != nil {
+			return err
+		}
+		return o.audit(c, tx, administrator.Change{Action: "outbox.clear", Target: "outbox", Before: map[string]int64{"messages": removed}})
+	})
 	if err != nil {
-		return err
-	}
-	if err := o.audit(c, o.DB, administrator.Change{Action: "outbox.clear", Target: "outbox", Before: map[string]int64{"messages": removed}}); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, struct {
@@ -225,14 +235,18 @@ func (o *Options) removeMessage(c echo.Context) error {
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, "the id of a message is a UUID")
 	}
-	found, err := o.Outbox.Remove(c.Request().Context(), id)
-	switch {
-	case err != nil:
-		return err
-	case !found:
-		return echo.NewHTTPError(http.StatusNotFound, "there is no such message")
-	}
-	if err := o.audit(c, o.DB, administrator.Change{Action: "outbox.remove", Target: id.String()}); err != nil {
+	ctx := c.Request().Context()
+	err = pgx.BeginFunc(ctx, o.DB, func(tx pgx.Tx) error {
+		found, err := o.Outbox.Remove(ctx, tx, id)
+		switch {
+		case err != nil:
+			return err
+		case !found:
+			return echo.NewHTTPError(http.StatusNotFound, "there is no such message")
+		}
+		return o.audit(c, tx, administrator.Change{Action: "outbox.remove", Target: id.String()})
+	})
+	if err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"basalt/api/admin"
@@ -94,6 +96,87 @@ func TestStatementsAreCountedWhereTheExtensionIs(t *testing.T) {
 		b.want(t, http.StatusOK, `"state":"ready"`, "GET", "/performance/statements?order="+order, "").JSON(t, &body)
 		if len(body.Statements) == 0 || body.TotalMS <= 0 || body.Since == nil {
 			t.Errorf("by %s: %+v", order, body)
+		}
+	}
+}
+
+func TestTheStatementsOfAppsAreShownAndTheServersOwnAreNot(t *testing.T) {
+	t.Parallel()
+	d := openDashboard(t, `
+create table public.basalt_rocks (id int primary key, basalt_hardness int);
+grant all on public.basalt_rocks to anon, authenticated;`, administrator.Owner)
+	if _, err := d.Database.Pool.Exec(t.Context(), `create extension pg_stat_statements`); err != nil {
+		t.Skip("this PostgreSQL has no pg_stat_statements")
+	}
+	// The server at work.
+	d.SignUp(t, "ada@example.com")
+	for _, route := range routes(t) {
+		if route.Method == http.MethodGet && route.Path != "/logs/live" { // which does not end
+			d.Do(t, "GET", at(route), "", d.headers...)
+		}
+	}
+	d.call(t, "POST", "/ddl", `{"statements":["create table public.made (id int)"],"summary":"make a table"}`)
+	d.call(t, "POST", "/policies/check", `{"statements":["create policy p on public.basalt_rocks using (true)"]}`)
+	d.call(t, "POST", "/policies/test", `{"schema":"public","table":"basalt_rocks","role":"anon","verb":"select"}`)
+	d.call(t, "POST", "/policies/test", `{"schema":"public","table":"basalt_rocks","role":"anon","verb":"update","set":{"basalt_hardness":"1"}}`)
+	for _, by := range []*dashboard{d, {d.Server, d.Administrator(t, administrator.Viewer)}} {
+		body := map[string]any{"id": uuid.NewString(), "sql": "select id as of_the_editor from public.basalt_rocks", "role": "anon", "explain": "plan"}
+		if by == d {
+			delete(body, "explain")
+		}
+		if answer := by.call(t, "POST", "/sql", body); answer.Status != http.StatusOK {
+			t.Fatalf("%d %s", answer.Status, answer.Body)
+		}
+	}
+	d.rows(t, http.StatusOK, "public/basalt_rocks", []admin.RowChange{{Op: "insert", Set: values("id", "7")}}, "X-View-As-Role: anon")
+	d.call(t, "GET", "/ddl/impact?schema=public&table=basalt_rocks", nil)
+	// Apps, some with a connection of their own.
+	conn, err := pgx.Connect(t.Context(), d.Database.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	work := func() {
+		t.Helper()
+		if answer := d.Do(t, "GET", "/rest/v1/basalt_rocks?select=id", ""); answer.Status != http.StatusOK {
+			t.Fatalf("%d %s", answer.Status, answer.Body)
+		}
+		if answer := d.Do(t, "PUT", "/rest/v1/basalt_rocks?id=eq.1", `{"id":1,"basalt_hardness":6}`, "Content-Type: application/json"); answer.Status/100 != 2 {
+			t.Fatalf("%d %s", answer.Status, answer.Body)
+		}
+		for _, statement := range []string{
+			`reset role`, `select pg_typeof(basalt_hardness) from public.basalt_rocks`, `select set_config('app.tenant', 'acme', false)`,
+			`select pg_advisory_lock(42)`, `select pg_advisory_unlock(42)`, `select basalt_hardness from basalt_rocks where id = 7`,
+			`update basalt_rocks set basalt_hardness = 5 where pg_typeof(id)::text = 'text'`, `select pg_notify('basalt_quarry', 'open')`,
+			`select 'basalt.administrators' as "from basalt of"`, `select pg_indexes_size('basalt_rocks')`,
+			`set role authenticated`, `select reltuples from pg_class where relname = 'basalt_rocks'`,
+		} {
+			if _, err := conn.Exec(t.Context(), statement); err != nil {
+				t.Fatalf("%s: %v", statement, err)
+			}
+		}
+	}
+	wanted := []string{
+		"select pg_typeof(", "select set_config($1, $2, $3)", "select pg_advisory_lock(", "select pg_advisory_unlock(", "select basalt_hardness from",
+		"update basalt_rocks", "select pg_notify(", `as "from basalt of"`, "select pg_indexes_size(", "select reltuples from pg_class",
+		`from "public"."basalt_rocks"`, `insert into "public"."basalt_rocks"`,
+	}
+	var shown admin.StatementsBody
+	if d.call(t, "GET", "/performance/statements", nil).JSON(t, &shown); shown.State == "not_loaded" {
+		t.Skip("this PostgreSQL does not load pg_stat_statements")
+	}
+	// PostgreSQL counts so many statements of all databases, and forgets some to make room for others.
+	apitest.Until(t, "all statements of apps are shown", func() bool {
+		work()
+		d.call(t, "GET", "/performance/statements?order=calls", nil).JSON(t, &shown)
+		return !slices.ContainsFunc(wanted, func(part string) bool {
+			return !slices.ContainsFunc(shown.Statements, func(s admin.StatementBody) bool { return strings.Contains(s.Query, part) })
+		})
+	})
+	wanted = append(wanted, "of_the_editor", `"public"."basalt_rocks"`, " auth.", "create extension", "create table public.made", "create policy p")
+	for _, s := range shown.Statements {
+		if !slices.ContainsFunc(wanted, func(part string) bool { return strings.Contains(s.Query, part) }) {
+			t.Errorf("the server's own is shown to %s: %s", s.Role, s.Query)
 		}
 	}
 }

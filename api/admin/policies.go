@@ -108,7 +108,7 @@ func (d *Data) policies(c echo.Context) error {
 	body := PoliciesBody{Tables: []PolicyTableBody{}, Schemas: d.options.Exposed, Migrations: d.options.MigrationsDir != ""}
 	session := console.Session{ReadOnly: true, StatementTimeout: catalogTimeout, LockTimeout: catalogLocks}
 	err := d.pool.Tx(ctx, session, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `select set_config('search_path', '', true), set_config('jit', 'off', true)`); err != nil {
+		if _, err := tx.Exec(ctx, spellNames); err != nil {
 			return err
 		}
 		rows, err := tx.Query(ctx, policyRoles)

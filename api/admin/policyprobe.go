@@ -56,7 +56,7 @@ func (p *probe) undone(do func() error) error {
 // asRole runs do as the role, and undoes it.
 func (p *probe) asRole(do func() error) error {
 	return p.undone(func() error {
-		if err := p.exec(`select pg_catalog.set_config('role', $1, true)`, p.role); err != nil {
+		if err := p.exec(`select pg_catalog.num_nulls(pg_catalog.set_config('role', $1, true))`, p.role); err != nil {
 			return err
 		}
 		return do()

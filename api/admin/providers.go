@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
 
 	"basalt/auth"
@@ -163,11 +164,10 @@ func (o *Options) createCustomProvider(c echo.Context) error {
 	if err := readJSON(c, &in); err != nil {
 		return err
 	}
-	p, err := o.Accounts.CreateCustomProvider(c.Request().Context(), trustedOf(c), in.provider())
+	_, err := o.Accounts.CreateCustomProvider(c.Request().Context(), trustedOf(c), in.provider(), func(tx pgx.Tx, p *auth.CustomProvider) error {
+		return o.audit(c, tx, administrator.Change{Action: "provider.create", Target: p.Identifier, After: customStateOf(p, nil)})
+	})
 	if err != nil {
-		return err
-	}
-	if err := o.audit(c, o.DB, administrator.Change{Action: "provider.create", Target: p.Identifier, After: customStateOf(p, nil)}); err != nil {
 		return err
 	}
 	return o.listProviders(c)
@@ -184,12 +184,12 @@ func (o *Options) changeCustomProvider(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	after, err := o.Accounts.UpdateCustomProvider(ctx, trustedOf(c), identifier, in.provider())
+	_, err = o.Accounts.UpdateCustomProvider(ctx, trustedOf(c), identifier, in.provider(), func(tx pgx.Tx, after *auth.CustomProvider) error {
+		return o.audit(c, tx, administrator.Change{
+			Action: "provider.change", Target: identifier, Before: customStateOf(before, nil), After: customStateOf(after, &in),
+		})
+	})
 	if err != nil {
-		return err
-	}
-	change := administrator.Change{Action: "provider.change", Target: identifier, Before: customStateOf(before, nil), After: customStateOf(after, &in)}
-	if err := o.audit(c, o.DB, change); err != nil {
 		return err
 	}
 	return o.listProviders(c)
@@ -198,14 +198,10 @@ func (o *Options) changeCustomProvider(c echo.Context) error {
 // deleteCustomProvider answers DELETE /providers/custom/{identifier}.
 func (o *Options) deleteCustomProvider(c echo.Context) error {
 	ctx, identifier := c.Request().Context(), named(c, "identifier")
-	before, err := o.Accounts.CustomProvider(ctx, identifier)
+	err := o.Accounts.DeleteCustomProvider(ctx, trustedOf(c), identifier, func(tx pgx.Tx, before *auth.CustomProvider) error {
+		return o.audit(c, tx, administrator.Change{Action: "provider.delete", Target: identifier, Before: customStateOf(before, nil)})
+	})
 	if err != nil {
-		return err
-	}
-	if err := o.Accounts.DeleteCustomProvider(ctx, trustedOf(c), identifier); err != nil {
-		return err
-	}
-	if err := o.audit(c, o.DB, administrator.Change{Action: "provider.delete", Target: identifier, Before: customStateOf(before, nil)}); err != nil {
 		return err
 	}
 	return o.listProviders(c)

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
 
 	"basalt/auth"
+	"basalt/auth/administrator"
 	"basalt/auth/sso"
 )
 
@@ -86,11 +88,10 @@ func (o *Options) createSAMLProvider(c echo.Context) error {
 	if in.NameIDFormat != nil {
 		change.NameIDFormat = *in.NameIDFormat
 	}
-	p, err := o.Accounts.AdminCreateSSOProvider(c.Request().Context(), trustedOf(c), change)
+	_, err := o.Accounts.AdminCreateSSOProvider(c.Request().Context(), trustedOf(c), change, func(tx pgx.Tx, p *auth.SSOProvider) error {
+		return o.audit(c, tx, administrator.Change{Action: "saml_provider.create", Target: p.ID.String(), After: samlProvider(p)})
+	})
 	if err != nil {
-		return err
-	}
-	if err := o.recorded(c, "saml_provider.create", p.ID, nil, samlProvider(p)); err != nil {
 		return err
 	}
 	return o.listProviders(c)
@@ -118,11 +119,12 @@ func (o *Options) changeSAMLProvider(c echo.Context) error {
 	if in.NameIDFormat != nil {
 		change.NameIDFormat = *in.NameIDFormat
 	}
-	after, err := o.Accounts.AdminUpdateSSOProvider(ctx, trustedOf(c), id.String(), change)
+	_, err = o.Accounts.AdminUpdateSSOProvider(ctx, trustedOf(c), id.String(), change, func(tx pgx.Tx, after *auth.SSOProvider) error {
+		return o.audit(c, tx, administrator.Change{
+			Action: "saml_provider.change", Target: id.String(), Before: samlProvider(before), After: samlProvider(after),
+		})
+	})
 	if err != nil {
-		return err
-	}
-	if err := o.recorded(c, "saml_provider.change", id, samlProvider(before), samlProvider(after)); err != nil {
 		return err
 	}
 	return o.listProviders(c)
@@ -134,11 +136,10 @@ func (o *Options) deleteSAMLProvider(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	before, err := o.Accounts.AdminDeleteSSOProvider(c.Request().Context(), trustedOf(c), id.String())
+	_, err = o.Accounts.AdminDeleteSSOProvider(c.Request().Context(), trustedOf(c), id.String(), func(tx pgx.Tx, before *auth.SSOProvider) error {
+		return o.audit(c, tx, administrator.Change{Action: "saml_provider.delete", Target: id.String(), Before: samlProvider(before)})
+	})
 	if err != nil {
-		return err
-	}
-	if err := o.recorded(c, "saml_provider.delete", id, samlProvider(before), nil); err != nil {
 		return err
 	}
 	return o.listProviders(c)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
+
+	"basalt/migrations"
 )
 
 // mostStatement is the most bytes of a statement's text that are shown.
@@ -54,6 +56,14 @@ select
     select
     from pg_settings
     where name = 'pg_stat_statements.max'
+  ),
+  -- Before PostgreSQL 14 there is none.
+  exists (
+    select
+    from pg_extension e
+    join pg_class c on c.relnamespace = e.extnamespace
+    where e.extname = 'pg_stat_statements'
+    and c.relname = 'pg_stat_statements_info'
   )`
 
 	statementsPage = `
@@ -72,8 +82,20 @@ from {}.pg_stat_statements s
 left join pg_roles r on r.oid = s.userid
 where s.dbid = (select oid from pg_database where datname = current_database())
 and s.queryid is not null
--- What the server asks for itself: its tables, its look at the schema, at statistics, and the frames of transactions.
-and ($4 or s.query !~* '\mbasalt[._]|\mset_config\(|\mpg_advisory_|\mpg_(stat|class|proc|constraint|extension|settings|notify|type|attribute|event_trigger|namespace|roles|index|locks)|^\s*(begin|commit|rollback|set|discard|reset|listen|unlisten|deallocate)\M')
+-- What the server asks for itself: its own relations and functions, settings, locks and looks at columns, which begin as
+-- it alone writes them, the frames of transactions, and, as one of its own users, the catalogs and statistics.
+and (
+  $4
+  or s.query !~* '\m(from|join|into|update|table)\s+basalt\.|\mbasalt\.\w+\(|\mpg_temp\.basalt_|\mtable basalt_probe\M'
+  and s.query !~* '^\s*select\s+pg_catalog\.(num_nulls\(\s*pg_catalog\.set_config\(|set_config\(name, value,|pg_(try_)?advisory_|format_type\(f\.type_oid)'
+  and s.query !~* '^\s*select\s+a\.attname::text,\s+a\.attnum::int,\s+pg_catalog\.'
+  and s.query !~* '^\s*(begin|commit|rollback|savepoint|release|set|discard|reset|show|listen|unlisten|close|deallocate)\M'
+  and (
+    r.rolname is null
+    or r.rolname not in (session_user, '` + migrations.RequestUser + `')
+    or s.query !~* '\m(from|join)\s+("[^"]*"\.|\w+\.)?pg_'
+  )
+)
 order by case $2 when 'mean' then s.mean_exec_time when 'calls' then s.calls when 'max' then s.max_exec_time else s.total_exec_time end desc
 limit $3`
 
@@ -117,8 +139,8 @@ func (d *Data) statements(c echo.Context) error {
 func slowStatements(ctx context.Context, conn *pgx.Conn, order string, all bool, most int) (*StatementsBody, error) {
 	body := &StatementsBody{State: "ready", Statements: []StatementBody{}}
 	var schema string
-	var loaded bool
-	if err := conn.QueryRow(ctx, statementsState).Scan(&schema, &loaded); err != nil {
+	var loaded, dated bool
+	if err := conn.QueryRow(ctx, statementsState).Scan(&schema, &loaded, &dated); err != nil {
 		return nil, err
 	}
 	switch {
@@ -142,12 +164,8 @@ func slowStatements(ctx context.Context, conn *pgx.Conn, order string, all bool,
 		}
 		return s, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	var hasInfo bool
-	if err := conn.QueryRow(ctx, `select to_regclass($1) is not null`, in+".pg_stat_statements_info").Scan(&hasInfo); err != nil || !hasInfo {
-		return body, err // before PostgreSQL 14 there is none
+	if err != nil || !dated {
+		return body, err
 	}
 	err = conn.QueryRow(ctx, strings.ReplaceAll(statementsSince, "{}", in)).Scan(&body.Since)
 	return body, err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
 
 	"basalt/auth"
@@ -88,6 +89,11 @@ func stateOf(u *auth.User) userState {
 	}
 }
 
+// recordNew is the entry in the audit log of an account that comes to be.
+func (o *Options) recordNew(c echo.Context, action string) auth.Record[*auth.User] {
+	return func(tx pgx.Tx, u *auth.User) error { return o.record(c, action, nil, stateOf(u))(tx, u) }
+}
+
 // createUser answers POST /users.
 func (o *Options) createUser(c echo.Context) error {
 	var in UserChange
@@ -98,11 +104,8 @@ func (o *Options) createUser(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	u, err := o.Accounts.AdminCreateUser(c.Request().Context(), trustedOf(c), wanted)
+	u, err := o.Accounts.AdminCreateUser(c.Request().Context(), trustedOf(c), wanted, o.recordNew(c, "user.create"))
 	if err != nil {
-		return err
-	}
-	if err := o.recorded(c, "user.create", u.ID, nil, stateOf(u)); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusCreated, userDetails(u))
@@ -125,11 +128,9 @@ func (o *Options) inviteUser(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	u, err := o.Accounts.Invite(c.Request().Context(), trustedOf(c), auth.Invite{Email: in.Email, Data: data, RedirectTo: in.RedirectTo})
+	invitation := auth.Invite{Email: in.Email, Data: data, RedirectTo: in.RedirectTo}
+	u, err := o.Accounts.Invite(c.Request().Context(), trustedOf(c), invitation, o.recordNew(c, "user.invite"))
 	if err != nil {
-		return err
-	}
-	if err := o.recorded(c, "user.invite", u.ID, nil, stateOf(u)); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusCreated, userDetails(u))
@@ -153,21 +154,21 @@ func (o *Options) changeUser(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	u, err := o.Accounts.AdminUpdateUser(c.Request().Context(), trustedOf(c), id, wanted)
-	if err != nil {
-		return err
-	}
-	action, after := "user.update", stateOf(u)
+	action := "user.update"
 	if in.BanDuration != nil {
 		action = "user.ban"
 		if *in.BanDuration == "none" {
 			action = "user.unban"
 		}
 	}
-	if in.Password != nil && *in.Password != "" {
-		after.Password = "changed"
-	}
-	if err := o.recorded(c, action, id, stateOf(before), after); err != nil {
+	u, err := o.Accounts.AdminUpdateUser(c.Request().Context(), trustedOf(c), id, wanted, func(tx pgx.Tx, u *auth.User) error {
+		after := stateOf(u)
+		if in.Password != nil && *in.Password != "" {
+			after.Password = "changed"
+		}
+		return o.record(c, action, stateOf(before), after)(tx, u)
+	})
+	if err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, userDetails(u))
@@ -179,14 +180,10 @@ func (o *Options) deleteUser(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	before, err := o.Accounts.AdminUser(c.Request().Context(), id)
+	err = o.Accounts.AdminDeleteUser(c.Request().Context(), trustedOf(c), id, false, func(tx pgx.Tx, u *auth.User) error {
+		return o.record(c, "user.delete", stateOf(u), nil)(tx, u)
+	})
 	if err != nil {
-		return err
-	}
-	if err := o.Accounts.AdminDeleteUser(c.Request().Context(), trustedOf(c), id, false); err != nil {
-		return err
-	}
-	if err := o.recorded(c, "user.delete", id, stateOf(before), nil); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -211,26 +208,23 @@ func (o *Options) sendToUser(c echo.Context) error {
 	if in.Kind == "sms" && u.Phone == "" || in.Kind != "sms" && u.Email == "" {
 		return refuse(http.StatusUnprocessableEntity, "no_address", "This user has no address for that")
 	}
-	ctx, caller := c.Request().Context(), trustedOf(c)
+	ctx, caller, record := c.Request().Context(), trustedOf(c), o.record(c, "user.send", nil, in)
 	switch in.Kind {
 	case "recovery":
-		err = o.Accounts.Recover(ctx, caller, u.Email, auth.Return{})
+		err = o.Accounts.Recover(ctx, caller, u.Email, auth.Return{}, record)
 	case "magiclink":
-		err = o.Accounts.SendOTP(ctx, caller, auth.OTP{Email: u.Email, KnownOnly: true})
+		err = o.Accounts.SendOTP(ctx, caller, auth.OTP{Email: u.Email, KnownOnly: true}, record)
 	case "confirmation":
 		if u.EmailConfirmedAt != nil {
 			return refuse(http.StatusConflict, "confirmed", "The address is confirmed already")
 		}
-		err = o.Accounts.Resend(ctx, caller, auth.Resend{Type: auth.VerifySignUp, Email: u.Email})
+		err = o.Accounts.Resend(ctx, caller, auth.Resend{Type: auth.VerifySignUp, Email: u.Email}, record)
 	case "sms":
-		err = o.Accounts.SendOTP(ctx, caller, auth.OTP{Phone: u.Phone, KnownOnly: true})
+		err = o.Accounts.SendOTP(ctx, caller, auth.OTP{Phone: u.Phone, KnownOnly: true}, record)
 	default:
 		return refuse(http.StatusUnprocessableEntity, "validation_failed", "kind must be recovery, magiclink, confirmation or sms")
 	}
 	if err != nil {
-		return err
-	}
-	if err := o.recorded(c, "user.send", u.ID, nil, in); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -265,11 +259,9 @@ func (o *Options) linkForUser(c echo.Context) error {
 	case u.Email == "":
 		return refuse(http.StatusUnprocessableEntity, "no_address", "This user has no e-mail address")
 	}
-	made, err := o.Accounts.GenerateLink(c.Request().Context(), trustedOf(c), auth.LinkRequest{Type: in.Type, Email: u.Email, RedirectTo: in.RedirectTo})
+	wanted := auth.LinkRequest{Type: in.Type, Email: u.Email, RedirectTo: in.RedirectTo}
+	made, err := o.Accounts.GenerateLink(c.Request().Context(), trustedOf(c), wanted, o.record(c, "user.link", nil, in))
 	if err != nil {
-		return err
-	}
-	if err := o.recorded(c, "user.link", u.ID, nil, in); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, UserLink{Link: made.Link.Reveal(), Code: made.Code.Reveal()})

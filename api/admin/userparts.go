@@ -6,7 +6,11 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
+
+	"basalt/auth"
+	"basalt/auth/administrator"
 )
 
 // UserSessionRow is a living session of a user.
@@ -57,10 +61,7 @@ func (o *Options) endUserSessions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.Accounts.AdminEndSessions(c.Request().Context(), trustedOf(c), id); err != nil {
-		return err
-	}
-	if err := o.recorded(c, "user.sessions.end", id, nil, nil); err != nil {
+	if err := o.Accounts.AdminEndSessions(c.Request().Context(), trustedOf(c), id, o.record(c, "user.sessions.end", nil, nil)); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -76,10 +77,8 @@ func (o *Options) endUserSession(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.Accounts.AdminEndSession(c.Request().Context(), trustedOf(c), id, session); err != nil {
-		return err
-	}
-	if err := o.recorded(c, "user.session.end", id, map[string]uuid.UUID{"session": session}, nil); err != nil {
+	record := o.record(c, "user.session.end", map[string]uuid.UUID{"session": session}, nil)
+	if err := o.Accounts.AdminEndSession(c.Request().Context(), trustedOf(c), id, session, record); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -95,12 +94,11 @@ func (o *Options) removeUserFactor(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	gone, err := o.Accounts.AdminDeleteFactor(c.Request().Context(), trustedOf(c), id, factor)
+	_, err = o.Accounts.AdminDeleteFactor(c.Request().Context(), trustedOf(c), id, factor, func(tx pgx.Tx, gone *auth.Factor) error {
+		before := map[string]string{"factor": factor.String(), "type": gone.Type, "name": gone.FriendlyName}
+		return o.audit(c, tx, administrator.Change{Action: "user.factor.remove", Target: id.String(), Before: before})
+	})
 	if err != nil {
-		return err
-	}
-	before := map[string]string{"factor": factor.String(), "type": gone.Type, "name": gone.FriendlyName}
-	if err := o.recorded(c, "user.factor.remove", id, before, nil); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)

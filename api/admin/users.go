@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
 
 	"basalt/auth"
@@ -256,7 +257,9 @@ func trustedOf(c echo.Context) auth.Caller {
 	return caller
 }
 
-// recorded writes a change of an account, or of an identity provider, to the audit log. It is done by then, so the entry outlives the request.
-func (o *Options) recorded(c echo.Context, action string, id uuid.UUID, before, after any) error {
-	return o.audit(c, o.DB, administrator.Change{Action: action, Target: id.String(), Before: before, After: after})
+// record is the entry in the audit log of a change of an account that is told without its states.
+func (o *Options) record(c echo.Context, action string, before, after any) auth.Record[*auth.User] {
+	return func(tx pgx.Tx, u *auth.User) error {
+		return o.audit(c, tx, administrator.Change{Action: action, Target: u.ID.String(), Before: before, After: after})
+	}
 }

@@ -15,14 +15,15 @@ const (
 	// transaction, or with leaveHookCaller. A database without that role, or whose owner may not take it, runs the
 	// function as the owner.
 	becomeHookCaller = `
-select
-    set_config('statement_timeout', $1, true),
+select pg_catalog.num_nulls(
+    pg_catalog.set_config('statement_timeout', $1, true),
     (
         select set_config('role', r.rolname, true)
         from pg_catalog.pg_roles r
         where r.rolname = 'supabase_auth_admin'
         and pg_has_role(r.oid, 'member')
-    )`
+    )
+)`
 
 	leaveHookCallerRole    = `set local role none`
 	leaveHookCallerTimeout = `set local statement_timeout to default`

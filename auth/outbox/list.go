@@ -84,10 +84,10 @@ func (o *Outbox) read(ctx context.Context, sql string, args ...any) ([]Entry, er
 
 // Remove takes a message out of the outbox, and tells whether it was there. One that is being delivered at this moment
 // may still arrive.
-func (o *Outbox) Remove(ctx context.Context, id uuid.UUID) (bool, error) {
+func (o *Outbox) Remove(ctx context.Context, tx pgx.Tx, id uuid.UUID) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, databasePatience)
 	defer cancel()
-	removed, err := o.pool.Exec(ctx, removeMessage, id)
+	removed, err := tx.Exec(ctx, removeMessage, id)
 	if err != nil {
 		return false, fmt.Errorf("remove a message: %w", err)
 	}
@@ -95,10 +95,10 @@ func (o *Outbox) Remove(ctx context.Context, id uuid.UUID) (bool, error) {
 }
 
 // RemoveKept takes all messages out of the outbox that are not to be delivered any more, and counts them.
-func (o *Outbox) RemoveKept(ctx context.Context) (int64, error) {
+func (o *Outbox) RemoveKept(ctx context.Context, tx pgx.Tx) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, databasePatience)
 	defer cancel()
-	removed, err := o.pool.Exec(ctx, removeKept)
+	removed, err := tx.Exec(ctx, removeKept)
 	if err != nil {
 		return 0, fmt.Errorf("remove messages: %w", err)
 	}

@@ -366,13 +366,18 @@ func TestWithoutAWayToSendMessagesAreKeptToBeRead(t *testing.T) {
 			t.Errorf("%s is in the log", secret)
 		}
 	}
-	if found, err := p.Remove(t.Context(), text.ID); err != nil || !found {
+	tx, err := db.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(t.Context())
+	if found, err := p.Remove(t.Context(), tx, text.ID); err != nil || !found {
 		t.Errorf("%t (%v)", found, err)
 	}
-	if found, err := p.Remove(t.Context(), text.ID); err != nil || found {
+	if found, err := p.Remove(t.Context(), tx, text.ID); err != nil || found {
 		t.Errorf("removed twice: %t (%v)", found, err)
 	}
-	if n, err := p.RemoveKept(t.Context()); err != nil || n != 1 {
+	if n, err := p.RemoveKept(t.Context(), tx); err != nil || n != 1 {
 		t.Errorf("%d (%v)", n, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 )
 
 const (
@@ -40,8 +41,8 @@ func (o *Outbox) Find(ctx context.Context, id uuid.UUID) (*Entry, error) {
 }
 
 // Retry has a message delivered that was kept or given up, and tells whether it will be: it has to be there, not to have
-// expired, and to have a way.
-func (o *Outbox) Retry(ctx context.Context, id uuid.UUID) (bool, error) {
+// expired, and to have a way. Awaken has it sent at once, when the transaction has ended.
+func (o *Outbox) Retry(ctx context.Context, tx pgx.Tx, id uuid.UUID) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, databasePatience)
 	defer cancel()
 	var channels []Channel
@@ -50,14 +51,15 @@ func (o *Outbox) Retry(ctx context.Context, id uuid.UUID) (bool, error) {
 			channels = append(channels, l.channels...)
 		}
 	}
-	queued, err := o.pool.Exec(ctx, retryMessage, id, channels)
+	queued, err := tx.Exec(ctx, retryMessage, id, channels)
 	if err != nil {
 		return false, fmt.Errorf("retry a message: %w", err)
 	}
-	if queued.RowsAffected() == 0 {
-		return false, nil
-	}
+	return queued.RowsAffected() > 0, nil
+}
+
+// Awaken has messages looked for now.
+func (o *Outbox) Awaken() {
 	o.mails.awaken()
 	o.texts.awaken()
-	return true, nil
 }

@@ -24,10 +24,10 @@ const (
 	rotationName = "encryption_rotation"
 
 	lockRotation = `
-select pg_try_advisory_lock(hashtextextended('basalt.encryption_rotation', 0)), clock_timestamp()`
+select pg_catalog.pg_try_advisory_lock(hashtextextended('basalt.encryption_rotation', 0)), clock_timestamp()`
 
 	unlockRotation = `
-select pg_advisory_unlock(hashtextextended('basalt.encryption_rotation', 0))`
+select pg_catalog.pg_advisory_unlock(hashtextextended('basalt.encryption_rotation', 0))`
 
 	rotationUnderWay = `
 select exists (
