@@ -12,6 +12,8 @@ export interface Command {
   words?: string
   href?: string
   run?: () => void
+  /** Why it cannot be chosen: it is found and read all the same. */
+  refused?: string | undefined
 }
 
 /** Gives commands for what was typed. */
