@@ -1,6 +1,7 @@
 // What the editor proposes: tables, the columns of the tables that the statement names, functions. Keywords come from the
 // dialect.
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
+import { relationsOf } from '../app/catalog.ts'
 import type { CatalogBody, ColumnBody, RelationBody } from '../generated/admin.ts'
 import { split, statementAt, tablesOf } from './statements.ts'
 
@@ -15,7 +16,7 @@ export interface Names {
 export function namesOf(catalog: CatalogBody | undefined): Names {
   return {
     schemas: catalog?.schemas.map(({ name }) => name) ?? [],
-    relations: catalog?.relations.filter((relation) => relation !== null) ?? [],
+    relations: relationsOf(catalog),
     functions: catalog?.functions ?? [],
   }
 }
