@@ -68,12 +68,3 @@ export function json(columns: readonly Column[], rows: readonly Row[]): string {
   const lines = rows.map((row) => `  {${columns.map((column, i) => `${names[i]}: ${write(row[i] ?? null, column)}`).join(', ')}}`)
   return lines.length === 0 ? '[]\n' : `[\n${lines.join(',\n')}\n]\n`
 }
-
-/** Hands a text to the browser as a file. */
-export function download(name: string, type: string, text: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text], { type }))
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
-}

@@ -118,9 +118,9 @@ function lineOf(text: string): ImportLine | undefined {
 }
 
 
-/** The refused rows as a CSV file. */
-export function refusedCSV(rows: readonly RefusedRow[]): Blob {
+/** The refused rows as CSV. */
+export function refusedCSV(rows: readonly RefusedRow[]): string {
   const quote = (text: string) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
   const lines = rows.map(({ line, column, code, reason, details }) => [String(line), quote(column ?? ''), quote(code), quote(reason), quote(details ?? '')].join(','))
-  return new Blob([['line,column,code,reason,details', ...lines].join('\r\n') + '\r\n'], { type: 'text/csv' })
+  return ['line,column,code,reason,details', ...lines].join('\r\n') + '\r\n'
 }
