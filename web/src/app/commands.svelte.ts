@@ -17,7 +17,7 @@ export interface Command {
 }
 
 /** Gives commands for what was typed. */
-export type Source = (typed: string, signal: AbortSignal) => readonly Command[] | Promise<readonly Command[]>
+type Source = (typed: string, signal: AbortSignal) => readonly Command[] | Promise<readonly Command[]>
 
 let sources = $state.raw<readonly Source[]>([])
 

@@ -6,7 +6,7 @@ import { clampWidth } from './sizes.ts'
 import { clear, copy } from './transfer.ts'
 
 /** What a menu asks of the grid itself. */
-export interface Opens {
+interface Opens {
   whole(row: number, column: number): void
   peek(row: number, column: number): void
 }
@@ -133,7 +133,7 @@ export function cellMenu(model: Model, row: number, index: number, opens: Opens)
 }
 
 /** A new row with the values of another, but for keys with a default and what cannot be written. */
-export async function duplicate(model: Model, row: number): Promise<void> {
+async function duplicate(model: Model, row: number): Promise<void> {
   const values = new Map<string, string | null>()
   for (const placed of model.columns) {
     const { column } = placed

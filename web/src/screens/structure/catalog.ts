@@ -2,7 +2,6 @@
 import { isPlatform } from '../../app/catalog.ts'
 import { router } from '../../app/router.svelte.ts'
 import type { ColumnDraft } from '../../ddl/column.ts'
-import type { IndexPart } from '../../ddl/indexes.ts'
 import { builtIn, type TypeChoice } from '../../ddl/pgtypes.ts'
 import { qualified } from '../../ddl/quote.ts'
 import type { CatalogBody, ColumnBody, RelationBody } from '../../generated/admin.ts'
@@ -39,11 +38,7 @@ export function isChecked(relation: RelationBody, column: string): boolean {
   return relation.checks.some((check) => check.valid && check.columns.length === 1 && check.columns[0] === column && /^CHECK \(\(\S+ IS NOT NULL\)\)$/i.test(check.definition))
 }
 
-export function keyOf(part: IndexPart): string {
-  return part.expression || part.column
-}
-
-export interface Doing { what: string, of: string }
+interface Doing { what: string, of: string }
 
 /** The form that is open, by the address. */
 export function doing(): Doing {
