@@ -112,7 +112,7 @@ test('a refusal is shown at the field it concerns, and the draft stays', async (
   await page.getByRole('button', { name: 'Do it this way' }).click()
   await page.getByText('alter column rating set default random()').waitFor()
   await page.keyboard.press('Escape')
-  await page.getByRole('dialog', { name: 'Throw the change away?' }).waitFor()
+  await page.getByRole('dialog', { name: 'Close without saving?' }).getByText('The change is not made yet.').waitFor()
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('button', { name: 'Add the column' }).click()
   await done(page)
