@@ -75,6 +75,92 @@ test('every refused action stays, is reached by keyboard and says why in the sam
   await world.close(page)
 })
 
+test('screens, commands and a tab that are not for a viewer are shown with the reason', { timeout: 120_000 }, async () => {
+  await become('viewer')
+  const owners = 'This needs the role owner; yours is viewer.'
+  const page = await world.open('/account')
+  const rail = page.getByRole('navigation', { name: 'Screens' }).first()
+  for (const [name, why] of [['Outbox', reason], ['Administrators', owners], ['Settings', owners]]) {
+    const button = rail.getByRole('button', { name, exact: true })
+    await refused(button, why)
+    await button.click({ force: true })
+    await page.locator('.tooltip', { hasText: why }).waitFor()
+    assert.equal(new URL(page.url()).pathname, '/admin/account')
+  }
+  await expectNoAxeViolations(page)
+
+  // The palette finds them, says why, and stays open when they are chosen.
+  await page.keyboard.press('Control+k')
+  const palette = page.getByRole('dialog', { name: 'Go to or do' })
+  for (const [typed, name, why] of [['administrators', 'Administrators', owners], ['create a table', 'Create a table', reason]]) {
+    await palette.getByRole('combobox').fill(typed)
+    const option = palette.getByRole('option', { name: `${name} ${why}` })
+    await option.waitFor()
+    assert.equal(await option.getAttribute('aria-disabled'), 'true')
+    assert.equal(await option.getAttribute('aria-selected'), 'true')
+    await page.keyboard.press('Enter')
+    await option.click({ force: true })
+    assert.ok(await option.isVisible())
+  }
+  await expectNoAxeViolations(page)
+  await page.keyboard.press('Escape')
+  assert.equal(new URL(page.url()).pathname, '/admin/account')
+
+  // Keys and addresses lead to the screen's place, where the reason stands.
+  await page.keyboard.press('g')
+  await page.keyboard.press('a')
+  await page.getByText(`${owners} An owner can change what you may.`).waitFor()
+  await page.goto(`${world.url}/admin/logs`)
+  await settled(page)
+  await page.getByRole('tab', { name: 'Requests' }).focus()
+  await page.keyboard.press('End')
+  assert.equal(await page.getByRole('tab', { name: 'Administrators' }).getAttribute('aria-selected'), 'true')
+  await page.getByRole('tabpanel').getByText(`${owners} An owner can change what you may.`).waitFor()
+  await expectNoAxeViolations(page)
+  await world.close(page)
+
+  const phone = await world.open('/logs?tab=audit', { width: 360 })
+  await phone.getByRole('tabpanel').getByText(`${owners} An owner can change what you may.`).waitFor()
+  await phone.getByRole('button', { name: 'More screens' }).click()
+  const line = phone.getByRole('menuitem', { name: `Administrators ${owners}` })
+  assert.equal(await line.getAttribute('aria-disabled'), 'true')
+  await line.click({ force: true })
+  assert.ok(await line.isVisible())
+  await expectNoAxeViolations(phone)
+  await expectNoSidewaysScroll(phone)
+  await world.close(phone)
+})
+
+test("a cell's menu shows a viewer what would change rows, with the reason", { timeout: 60_000 }, async () => {
+  await become('viewer')
+  const page = await world.open('/tables/public/notes')
+  const asked = []
+  page.on('request', (request) => { if (request.method() !== 'GET' && request.method() !== 'HEAD') asked.push(request.url()) })
+  await page.getByRole('gridcell', { name: 'hello' }).click()
+  await page.keyboard.press('Shift+F10')
+  const menu = page.getByRole('menu')
+  for (const name of ['Edit', 'Set to empty text', 'Duplicate the row', 'New row', 'Delete the row']) {
+    const line = menu.getByRole('menuitem', { name: new RegExp(`^${name} ${reason}`) })
+    assert.equal(await line.getAttribute('aria-disabled'), 'true', name)
+    await line.click({ force: true })
+  }
+  assert.equal(await menu.locator('.hint:not(.unseen)', { hasText: reason }).count(), 1)
+  for (const name of ['Copy', 'Show the whole value', 'Open the row']) assert.equal(await menu.getByRole('menuitem', { name: new RegExp(`^${name}`) }).getAttribute('aria-disabled'), null, name)
+  await menu.getByRole('menuitem', { name: /^Edit/ }).focus()
+  await page.keyboard.press('Enter')
+  await expectNoAxeViolations(page)
+  assert.deepEqual(asked, [])
+  await world.close(page)
+
+  await become('owner')
+  const owners = await world.open('/tables/public/notes')
+  await owners.getByRole('gridcell', { name: 'hello' }).click()
+  await owners.keyboard.press('Shift+F10')
+  assert.equal(await owners.getByRole('menu').locator('[aria-disabled]').count(), 0)
+  for (const name of ['Edit', 'Delete the row']) await owners.getByRole('menuitem', { name: new RegExp(`^${name}`) }).waitFor()
+  await world.close(owners)
+})
+
 test('tables that a viewer may not read are marked, and no request is made for their rows', { timeout: 60_000 }, async () => {
   await become('viewer')
   const page = await world.open('/tables/auth/users')

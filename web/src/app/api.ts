@@ -46,9 +46,9 @@ export function aborted(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError'
 }
 
-export type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>
+type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>
 
-export interface Options {
+interface Options {
   query?: Query
   signal?: AbortSignal
   headers?: Record<string, string>
@@ -56,7 +56,7 @@ export interface Options {
   quiet?: boolean
 }
 
-export interface BodyOptions extends Options {
+interface BodyOptions extends Options {
   /** The media type of a body that is not JSON, such as a file to import. */
   type?: string
 }

@@ -12,10 +12,12 @@ export interface Command {
   words?: string
   href?: string
   run?: () => void
+  /** Why it cannot be chosen: it is found and read all the same. */
+  refused?: string | undefined
 }
 
 /** Gives commands for what was typed. */
-export type Source = (typed: string, signal: AbortSignal) => readonly Command[] | Promise<readonly Command[]>
+type Source = (typed: string, signal: AbortSignal) => readonly Command[] | Promise<readonly Command[]>
 
 let sources = $state.raw<readonly Source[]>([])
 

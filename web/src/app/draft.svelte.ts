@@ -9,6 +9,13 @@ export function askToLose(text = 'What you have typed is not saved.'): Promise<b
   return ask({ title: 'Close without saving?', text, action: 'Close', danger: true })
 }
 
+interface Loss {
+  /** Whether something would be lost, where the values alone do not tell. */
+  dirty?: () => boolean
+  /** What is said of it. */
+  text?: string
+}
+
 export class Draft<T extends object> {
   /** As it was when the drawer was opened. */
   readonly start: Readonly<T>
@@ -16,31 +23,36 @@ export class Draft<T extends object> {
   values: T
   busy = $state<'' | 'save' | 'remove'>('')
   error = $state.raw<unknown>()
-  readonly #close: () => void
+  readonly #close: (acted: boolean) => void
+  readonly #loss: Loss
+  #acted = false
 
-  constructor(start: T, close: () => void) {
+  /** `close` is told whether what the drawer is for was done. */
+  constructor(start: T, close: (acted: boolean) => void, loss: Loss = {}) {
     this.start = start
     this.values = $state({ ...start })
     this.#close = close
+    this.#loss = loss
   }
 
-  get dirty(): boolean { return JSON.stringify(this.values) !== JSON.stringify(this.start) }
+  /** Something would be lost if the drawer were closed now. */
+  get dirty(): boolean { return !this.#acted && (this.#loss.dirty?.() ?? JSON.stringify(this.values) !== JSON.stringify(this.start)) }
 
   /** For `mayClose` of the drawer. */
-  readonly mayClose = async (): Promise<boolean> => this.busy === '' && (!this.dirty || await askToLose())
+  readonly mayClose = async (): Promise<boolean> => this.busy === '' && (!this.dirty || await askToLose(this.#loss.text))
 
   /** Closes the drawer, unless something would be lost that is wanted. */
-  readonly leave = async (): Promise<void> => { if (await this.mayClose()) this.#close() }
+  readonly leave = async (): Promise<void> => { if (await this.mayClose()) this.#close(false) }
 
-  /** Saves or removes, says so and closes; a refusal is kept as `error` and the drawer stays. */
-  async act(name: 'save' | 'remove', what: () => Promise<void>, said: string): Promise<void> {
+  /** Saves or removes, says so, with what that gives, and closes; a refusal is kept as `error` and the drawer stays. */
+  async act(name: 'save' | 'remove', what: () => Promise<string | void>, said: string): Promise<void> {
     if (this.busy !== '') return
     this.busy = name
     this.error = undefined
     try {
-      await what()
-      done(said)
-      this.#close()
+      done(said, await what() || undefined)
+      this.#acted = true
+      this.#close(true)
     } catch (reason) {
       if (!aborted(reason)) this.error = reason
     } finally {

@@ -3,7 +3,7 @@ import { untrack } from 'svelte'
 import { ApiError, aborted } from './api.ts'
 
 /** Names what is read, from the general to the special: `['users', { page: 2 }]`. */
-export type Key = readonly [string, ...unknown[]]
+type Key = readonly [string, ...unknown[]]
 
 export interface Wanted<T> {
   key: Key
@@ -98,7 +98,7 @@ function entry(key: Key): Entry {
   return found
 }
 
-export interface Answer<T> {
+interface Answer<T> {
   /** The last answer, also while a newer one is read. */
   readonly data: T | undefined
   /** Why the last reading failed. */

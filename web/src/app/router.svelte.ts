@@ -64,7 +64,7 @@ export function match(pattern: string, path: string): Record<string, string> | u
 }
 
 /** Says why the screen must not be left yet, or undefined. */
-export type Guard = () => string | undefined
+type Guard = () => string | undefined
 
 class Router {
   #path = $state('/')

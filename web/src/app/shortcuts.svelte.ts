@@ -2,7 +2,7 @@
 import { untrack } from 'svelte'
 import { theme } from './theme.svelte.ts'
 
-export interface Shortcut {
+interface Shortcut {
   /** `mod+k` (Ctrl, or Command on a Mac), `shift+?`, `Escape`, or keys one after the other: `g t`. */
   keys: string
   label: string

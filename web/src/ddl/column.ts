@@ -62,7 +62,7 @@ export function addColumn(table: Name, column: ColumnDraft, filled: boolean): Pl
   return plan
 }
 
-export interface AlterOptions {
+interface AlterOptions {
   /** How values become those of another type; "" for the cast. */
   using: string
   /** The table has a valid check that the column is not null. */

@@ -4,7 +4,7 @@ import { onTable, together, type Lock, type Plan, type Statement } from './plan.
 import { ident, idents, qualified, type Name } from './quote.ts'
 
 export const actions = ['no action', 'restrict', 'cascade', 'set null', 'set default'] as const
-export type Action = (typeof actions)[number]
+type Action = (typeof actions)[number]
 
 export interface ForeignKeyDraft {
   /** "" for the name that PostgreSQL gives. */
@@ -17,7 +17,7 @@ export interface ForeignKeyDraft {
   deferrable: boolean
 }
 
-export interface KeyDraft { kind: 'primary key' | 'unique', name: string, columns: readonly string[], nullsNotDistinct?: boolean }
+interface KeyDraft { kind: 'primary key' | 'unique', name: string, columns: readonly string[], nullsNotDistinct?: boolean }
 export interface CheckDraft { name: string, expression: string }
 
 const named = (name: string) => name ? `constraint ${ident(name)} ` : ''
@@ -47,7 +47,7 @@ export function checkClause(check: CheckDraft): string {
 }
 
 /** The locks of a foreign key that is added: both tables can be read, neither written. */
-export function foreignKeyLocks(table: Name, key: ForeignKeyDraft): Lock[] {
+function foreignKeyLocks(table: Name, key: ForeignKeyDraft): Lock[] {
   return [table, ...qualified(table) === qualified(key.target) ? [] : [key.target]].map((of) => ({ table: of, mode: 'SHARE ROW EXCLUSIVE' }))
 }
 

@@ -2,7 +2,7 @@
 import { type Name, literal, qualified } from './quote.ts'
 
 /** The lock modes of tables that changes of the structure take (PostgreSQL, "Table-Level Locks"). */
-export type LockMode = 'ACCESS EXCLUSIVE' | 'EXCLUSIVE' | 'SHARE ROW EXCLUSIVE' | 'SHARE' | 'SHARE UPDATE EXCLUSIVE' | 'ROW SHARE' | 'ACCESS SHARE'
+type LockMode = 'ACCESS EXCLUSIVE' | 'EXCLUSIVE' | 'SHARE ROW EXCLUSIVE' | 'SHARE' | 'SHARE UPDATE EXCLUSIVE' | 'ROW SHARE' | 'ACCESS SHARE'
 
 export interface Lock { table: Name, mode: LockMode }
 

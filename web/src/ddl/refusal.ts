@@ -1,6 +1,6 @@
 // Finds the field of a form that a refusal of PostgreSQL concerns.
 
-export interface Refusal { code: string, message: string, position?: number | undefined }
+interface Refusal { code: string, message: string, position?: number | undefined }
 
 const byCode: Record<string, readonly string[]> = {
   '42P07': ['name'], // duplicate table, index

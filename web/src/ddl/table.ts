@@ -46,7 +46,7 @@ export function createTable(draft: TableDraft): Plan {
   }, grantTable(table, draft.roles), revokeTable(table, withheld))
 }
 
-export interface TableFacts { name: Name, comment: string, rls: boolean }
+interface TableFacts { name: Name, comment: string, rls: boolean }
 
 /** Renames a table, moves it to another schema, comments it, turns row level security on or off. */
 export function alterTable(was: TableFacts, now: TableFacts): Plan {

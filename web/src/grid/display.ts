@@ -4,7 +4,7 @@ import type { Column } from './types.ts'
 const shown = 200
 
 /** A piece of a cell's text. Marks stand for characters that cannot be seen or would reorder others. */
-export interface Piece {
+interface Piece {
   text: string
   mark: boolean
 }

@@ -3,7 +3,7 @@ import { clear } from './transfer.ts'
 import { tick as tickRow } from './ticks.ts'
 
 /** What a key may ask of the parts of the grid that are not the model. */
-export interface Asks {
+interface Asks {
   /** Opens the menu of the active cell or header. */
   menu(): void
   /** Opens the sort order that follows for the column. */

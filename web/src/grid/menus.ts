@@ -6,7 +6,7 @@ import { clampWidth } from './sizes.ts'
 import { clear, copy } from './transfer.ts'
 
 /** What a menu asks of the grid itself. */
-export interface Opens {
+interface Opens {
   whole(row: number, column: number): void
   peek(row: number, column: number): void
 }
@@ -89,6 +89,10 @@ export function fit(model: Model, name: string): void {
 export function cellMenu(model: Model, row: number, index: number, opens: Opens): MenuItem[] {
   const placed = model.columns[index]
   const { draft, loaded, id } = model.shown(row)
+  const { onopen, onremove, refused } = model.given
+  const stored = Array.isArray(loaded)
+  /** The row can be changed, or could be but for the reason that is shown. */
+  const changes = refused === undefined ? model.editable && id !== null : stored
   const look: MenuItem[] = []
   const change: MenuItem[] = []
   const rows: MenuItem[] = []
@@ -99,10 +103,10 @@ export function cellMenu(model: Model, row: number, index: number, opens: Opens)
       model.setCells([{ row, column: placed, value: to }])
       void model.focus()
     }
-    if (model.canEdit(row, column)) {
-      look.push({ label: 'Edit', icon: 'pencil', keys: '⏎', run: () => model.edit() })
-      if (column.nullable) change.push({ label: 'Set to NULL', keys: 'Del', run: () => void clear(model) })
-      if (allowsEmpty(column.kind)) change.push({ label: 'Set to empty text', run: become('') })
+    if (changes && !column.readonly) {
+      look.push({ label: 'Edit', icon: 'pencil', keys: '⏎', refused, run: () => model.edit() })
+      if (column.nullable) change.push({ label: 'Set to NULL', keys: 'Del', refused, run: () => void clear(model) })
+      if (allowsEmpty(column.kind)) change.push({ label: 'Set to empty text', refused, run: become('') })
       if (draft?.set.has(column.name)) {
         change.push({ label: draft.was ? 'Take this change back' : 'Leave to the default', icon: 'undo-2', run: become(undefined) })
       }
@@ -113,24 +117,23 @@ export function cellMenu(model: Model, row: number, index: number, opens: Opens)
       look.push({ label: `Look at ${column.reference}`, icon: 'eye', run: () => opens.peek(row, index) })
     }
   }
-  const { onopen, onremove } = model.given
-  if (onopen && id !== null && Array.isArray(loaded)) rows.push({ label: 'Open the row', icon: 'panel-right', keys: 'Shift ⏎', run: () => onopen(id) })
-  if (model.editable && id !== null) {
-    rows.push({ label: 'Duplicate the row', icon: 'copy-plus', run: () => void duplicate(model, row) })
-    rows.push({ label: 'New row', icon: 'plus', run: () => void model.insertRows([new Map()]) })
+  if (onopen && id !== null && stored) rows.push({ label: 'Open the row', icon: 'panel-right', keys: 'Shift ⏎', run: () => onopen(id) })
+  if (changes) {
+    rows.push({ label: 'Duplicate the row', icon: 'copy-plus', refused, run: () => void duplicate(model, row) })
+    rows.push({ label: 'New row', icon: 'plus', refused, run: () => void model.insertRows([new Map()]) })
   }
   if (draft) {
     rows.push({ label: draft.was ? 'Drop all changes of the row' : 'Drop the new row', icon: 'undo-2', run: () => model.discard(draft.id) })
   }
-  if (onremove && id !== null && Array.isArray(loaded)) rows.push({ label: 'Delete the row', icon: 'trash-2', danger: true, run: () => onremove(id) })
-  if (loaded !== null && !Array.isArray(loaded) && loaded !== 'loading') {
+  if (onremove && stored && changes) rows.push({ label: 'Delete the row', icon: 'trash-2', danger: true, refused, run: () => { if (id !== null) onremove(id) } })
+  if (loaded !== null && !stored && loaded !== 'loading') {
     rows.push({ label: 'Try to read again', icon: 'rotate-ccw', run: () => model.pages.retry(row - model.insertCount) })
   }
   return grouped([look, change, rows])
 }
 
 /** A new row with the values of another, but for keys with a default and what cannot be written. */
-export async function duplicate(model: Model, row: number): Promise<void> {
+async function duplicate(model: Model, row: number): Promise<void> {
   const values = new Map<string, string | null>()
   for (const placed of model.columns) {
     const { column } = placed

@@ -17,6 +17,7 @@ export interface Given {
   state: GridState
   onstatechange: (state: GridState) => void
   onsave?: ((changes: Change[]) => Promise<SaveOutcome>) | undefined
+  refused?: string | undefined
   onclear?: ((cells: number) => boolean | Promise<boolean>) | undefined
   ondrafts?: ((rows: number) => void) | undefined
   lookup?: Lookup | undefined

@@ -1,6 +1,6 @@
 /** Dates and times in PostgreSQL's ISO text, taken apart so that a picker changes its part and nothing else. */
 
-export interface Moment {
+interface Moment {
   /** `2026-03-01`, or empty for a time alone. */
   date: string
   /** `12:30:00.123456`, or empty for a date alone. */

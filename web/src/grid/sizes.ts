@@ -5,8 +5,8 @@ import type { Column, Density, Row } from './types.ts'
 /** Pixels. */
 export const rowHeights: Readonly<Record<Density, number>> = { compact: 28, normal: 32, roomy: 44 }
 
-export const narrowest = 48
-export const widest = 1200
+const narrowest = 48
+const widest = 1200
 /** What a column is given by itself at most: a person may make it wider. */
 const widestByContent = 360
 /** Padding at both sides, and the line between columns. */

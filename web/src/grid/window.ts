@@ -8,7 +8,7 @@
 /** Height of the scrolled element at most, in pixels. Well below every browser's cap. */
 export const tallest = 8_000_000
 
-export interface Span {
+interface Span {
   /** Pixels from the top of all rows to the top of the view. */
   top: number
   /** What to add to a row's pixels to place it in the scrolled element. */

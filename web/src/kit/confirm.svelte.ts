@@ -1,6 +1,6 @@
 // Asks a person before something that cannot be taken back.
 
-export interface Question {
+interface Question {
   title: string
   text: string
   /** What the button says that goes on: a verb. */

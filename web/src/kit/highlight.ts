@@ -1,7 +1,7 @@
 // Colours short pieces of code for reading. Editing has an editor of its own.
 
 export type Language = 'sql' | 'json' | 'js' | 'shell' | 'text'
-export interface Piece { text: string, kind: 'keyword' | 'string' | 'number' | 'comment' | 'plain' }
+interface Piece { text: string, kind: 'keyword' | 'string' | 'number' | 'comment' | 'plain' }
 
 const sqlWords = 'add|all|alter|and|any|as|asc|between|by|cascade|case|check|column|comment|commit|concurrently|constraint|create|cross|cycle|database|default|delete|desc|distinct|do|domain|drop|else|enable|end|enum|except|exists|explain|extension|false|for|force|foreign|from|full|function|generated|grant|group|having|identity|if|ilike|in|index|inner|insert|intersect|into|is|join|key|language|lateral|left|level|like|limit|materialized|natural|not|null|of|offset|on|only|or|order|outer|over|partition|policy|primary|procedure|public|recursive|references|rename|replace|returning|returns|revoke|right|rollback|row|rows|schema|security|select|sequence|set|start|stored|table|temporary|then|to|transaction|trigger|true|truncate|type|union|unique|update|using|values|view|when|where|window|with|write'
 const jsWords = 'async|await|const|export|false|for|from|function|if|import|let|new|null|return|throw|true|type|undefined|var|void|final|print|try|val|in|def|None|True|False'

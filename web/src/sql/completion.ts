@@ -1,6 +1,7 @@
 // What the editor proposes: tables, the columns of the tables that the statement names, functions. Keywords come from the
 // dialect.
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
+import { relationsOf } from '../app/catalog.ts'
 import type { CatalogBody, ColumnBody, RelationBody } from '../generated/admin.ts'
 import { split, statementAt, tablesOf } from './statements.ts'
 
@@ -15,7 +16,7 @@ export interface Names {
 export function namesOf(catalog: CatalogBody | undefined): Names {
   return {
     schemas: catalog?.schemas.map(({ name }) => name) ?? [],
-    relations: catalog?.relations.filter((relation) => relation !== null) ?? [],
+    relations: relationsOf(catalog),
     functions: catalog?.functions ?? [],
   }
 }
@@ -38,7 +39,7 @@ const builtIn: readonly (readonly [string, string])[] = [
 const reserved = new Set('all analyse analyze and any array as asc both case cast check collate column constraint create current_date current_role current_time current_timestamp current_user default deferrable desc distinct do else end except false fetch for foreign from grant group having in initially intersect into lateral leading limit localtime localtimestamp not null offset on only or order placing primary references returning select session_user some symmetric table then to trailing true union unique user using variadic when where window with'.split(' '))
 
 /** A name as it is written in SQL. */
-export function quoted(name: string): string {
+function quoted(name: string): string {
   return /^[a-z_][a-z0-9_$]*$/.test(name) && !reserved.has(name) ? name : `"${name.replaceAll('"', '""')}"`
 }
 

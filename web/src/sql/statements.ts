@@ -131,7 +131,7 @@ export function statementAt(statements: readonly Statement[], text: string, at: 
   return before
 }
 
-export interface TableName { schema: string | undefined, name: string, alias: string | undefined }
+interface TableName { schema: string | undefined, name: string, alias: string | undefined }
 
 const notAlias = new Set(['on', 'using', 'where', 'set', 'join', 'left', 'right', 'inner', 'full', 'cross', 'natural', 'group', 'order', 'limit', 'offset', 'having', 'union', 'except', 'intersect', 'returning', 'values', 'select', 'default', 'for', 'window', 'lateral', 'tablesample', 'fetch', 'when', 'as', 'from', 'overriding', 'do'])
 

@@ -1,7 +1,7 @@
 // The boxes of a diagram: a table with its columns, how large it is drawn, and the lines between them.
 import type { RelationBody } from '../../generated/admin.ts'
 
-export interface Line { name: string, type: string, key: boolean, points: boolean }
+interface Line { name: string, type: string, key: boolean, points: boolean }
 export interface Box { id: string, schema: string, name: string, lines: readonly Line[], more: number, width: number, height: number }
 export interface Edge { id: string, from: string, to: string, fromLine: number, toLine: number, label: string }
 export interface Point { x: number, y: number }

@@ -8,7 +8,7 @@ export const offer: Wanted<ExploreBody> = { key: ['explore'], read: (signal) => 
 
 /** Verbs as they are shown, with the privilege that each needs first. */
 export const verbNames: Record<Verb, string> = { select: 'Read', insert: 'Insert', update: 'Update', upsert: 'Upsert', delete: 'Delete', rpc: 'Call' }
-export const privileges: Record<Exclude<Verb, 'rpc'>, readonly string[]> = { select: ['select'], insert: ['insert'], update: ['update'], upsert: ['insert', 'update'], delete: ['delete'] }
+const privileges: Record<Exclude<Verb, 'rpc'>, readonly string[]> = { select: ['select'], insert: ['insert'], update: ['update'], upsert: ['insert', 'update'], delete: ['delete'] }
 
 export type Answer = 'yes' | 'policy' | 'grant' | 'never'
 /** Whether a role may do something with a relation: never (a view that cannot be written), no grant, or no policy that lets rows through. */

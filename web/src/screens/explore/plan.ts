@@ -11,7 +11,7 @@ export interface Step {
   time: string
   steps: Step[]
 }
-export interface Explained { top: Step, planning: string, execution: string }
+interface Explained { top: Step, planning: string, execution: string }
 
 function object(value: unknown): Record<string, unknown> { return typeof value === 'object' && value !== null ? value as Record<string, unknown> : {} }
 function text(value: unknown): string { return value === undefined || value === null ? '' : Array.isArray(value) ? value.map(text).join(', ') : typeof value === 'object' ? JSON.stringify(value) : String(value) }

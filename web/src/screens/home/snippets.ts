@@ -1,7 +1,7 @@
 // How apps in several languages reach this server.
 import type { Language } from '../../kit/highlight.ts'
 
-export interface Snippet { value: string, label: string, language: Language, install: string, code: (url: string, key: string) => string }
+interface Snippet { value: string, label: string, language: Language, install: string, code: (url: string, key: string) => string }
 
 /** A text as a literal between double quotes, as all these languages read it. */
 const quoted = (text: string) => JSON.stringify(text)

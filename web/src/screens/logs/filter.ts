@@ -2,10 +2,10 @@
 import { router } from '../../app/router.svelte.ts'
 
 export const names = ['status', 'method', 'route', 'text', 'ip', 'min_ms', 'since', 'until', 'request_id', 'role'] as const
-export type FilterName = (typeof names)[number]
+type FilterName = (typeof names)[number]
 
 /** The spans that can be chosen, in seconds. */
-export const spans: Record<string, number> = { '1m': 60, '5m': 300, '15m': 900, '1h': 3600, '24h': 86400, '7d': 604800 }
+const spans: Record<string, number> = { '1m': 60, '5m': 300, '15m': 900, '1h': 3600, '24h': 86400, '7d': 604800 }
 
 /** What is asked of the server. A span such as "the last hour" counts from now. */
 export function asked(query: URLSearchParams): Record<string, string> {

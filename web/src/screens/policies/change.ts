@@ -25,7 +25,7 @@ export function table(schema: string, relation: string): string {
 }
 
 /** Quotes roles; `public` stands for all of them and is no name. */
-export function roles(list: readonly string[]): string {
+function roles(list: readonly string[]): string {
   return list.length === 0 ? 'public' : list.map((role) => role === 'public' ? role : name(role)).join(', ')
 }
 

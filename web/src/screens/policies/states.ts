@@ -3,7 +3,7 @@ import type { PolicyTableBody } from '../../generated/admin.ts'
 import type { Change } from './change.ts'
 import { table as quoted } from './change.ts'
 
-export interface State { tone: 'good' | 'warn' | 'bad' | 'plain', short: string, words: string }
+interface State { tone: 'good' | 'warn' | 'bad' | 'plain', short: string, words: string }
 
 /** The roles of the API that a grant lets read, those that row level security is for. */
 function readers(table: PolicyTableBody): string[] {

@@ -1,9 +1,9 @@
 // What the tester is to try, as the address keeps it.
 
-export type Verb = 'select' | 'insert' | 'update' | 'delete'
+type Verb = 'select' | 'insert' | 'update' | 'delete'
 export type Values = { column: string, value: string | null }[]
 
-export interface Trial { role: string, user: string, verb: Verb, filter: string, set: Values, readBack: boolean, claims: string | undefined, run: boolean }
+interface Trial { role: string, user: string, verb: Verb, filter: string, set: Values, readBack: boolean, claims: string | undefined, run: boolean }
 
 function values(text: string | null): Values {
   try {

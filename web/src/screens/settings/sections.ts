@@ -1,7 +1,7 @@
 import type { SettingBody } from '../../generated/admin.ts'
 
 /** A group of settings, or a page of its own beside them. */
-export interface Section { slug: string, label: string }
+interface Section { slug: string, label: string }
 
 export const providers: Section = { slug: 'providers', label: 'Sign-in providers' }
 export const mail: Section = { slug: 'mail', label: 'Mail templates' }

@@ -1,7 +1,7 @@
 // What a person should know before statements are run: what they destroy, and what they stop for everybody else.
 import type { Statement, Word } from '../../sql/statements.ts'
 
-export interface Danger {
+interface Danger {
   /** What the statement does, such as "delete from public.orders". */
   what: string
   /** What that means. */
@@ -9,7 +9,7 @@ export interface Danger {
 }
 
 /** About how many rows a table has, as the catalog says; undefined for tables that it does not know. */
-export type RowsOf = (schema: string | undefined, table: string) => number | undefined
+type RowsOf = (schema: string | undefined, table: string) => number | undefined
 
 /** Tables of fewer rows are locked so shortly that a warning would only be clicked away. */
 const quick = 10_000

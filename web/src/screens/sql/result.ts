@@ -15,7 +15,7 @@ export function gridColumns(columns: readonly SQLColumn[]): Column[] {
 }
 
 /** Compares numbers by their digits: none is rounded. */
-export function compareNumbers(a: string, b: string): number {
+function compareNumbers(a: string, b: string): number {
   const exact = /^(-?)0*(\d*)(?:\.(\d*))?$/
   const [x, y] = [exact.exec(a), exact.exec(b)]
   if (!x || !y) { // NaN, Infinity, 1e300

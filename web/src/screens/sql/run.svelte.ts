@@ -11,7 +11,7 @@ const shownEach = 100
 /** Characters of results that a page holds: more would fill the memory of the browser. */
 const mostHeld = 200_000_000
 
-export interface Wanted {
+interface Wanted {
   sql: string
   /** Where the text that is run stands in the editor's, in UTF-16 units. */
   offset: number

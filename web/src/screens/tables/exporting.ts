@@ -8,7 +8,7 @@ import { restName, type Filter } from './filters.ts'
 import { conditions, order } from './rest.ts'
 
 /** The address from which rows are downloaded. */
-export function exportAddress(relation: RelationBody, columns: readonly Column[], filters: readonly Filter[], sort: readonly Sort[], format: string): string {
+function exportAddress(relation: RelationBody, columns: readonly Column[], filters: readonly Filter[], sort: readonly Sort[], format: string): string {
   const query = new URLSearchParams([['select', columns.map(({ name }) => restName(name)).join(',')], ...conditions(filters), ...order(relation, sort)])
   return address(`/export/${encodeURIComponent(relation.schema)}/${encodeURIComponent(relation.name)}`, {
     format, query: query.toString(), role: viewAs.viewer?.role, user: viewAs.viewer?.user,

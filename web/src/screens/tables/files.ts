@@ -40,7 +40,7 @@ export function tabsToCSV(text: string): string {
 }
 
 /** Rows of CSV (RFC 4180): an empty field is null, one in quotes is text. */
-export function csvRows(text: string, most: number): Value[][] {
+function csvRows(text: string, most: number): Value[][] {
   const rows: Value[][] = []
   let row: Value[] = []
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y
@@ -68,7 +68,7 @@ export function csvRows(text: string, most: number): Value[][] {
 }
 
 /** The texts of the objects that a text begins with, one after the other or in an array. */
-export function objects(text: string, most: number): string[] {
+function objects(text: string, most: number): string[] {
   const found: string[] = []
   let depth = 0
   let from = 0

@@ -5,7 +5,7 @@ import { viewAs } from '../../app/viewas.svelte.ts'
 import type { ErrorBody, ImportFinished, ImportLine, RefusedRow, RelationBody } from '../../generated/admin.ts'
 import { types, type Format } from './files.ts'
 
-export interface ImportOptions {
+interface ImportOptions {
   format: Format
   /** The column of each field of the file; fields that are not in it are left out. */
   mapping: Record<string, string>

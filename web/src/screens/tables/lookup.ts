@@ -13,7 +13,7 @@ const previewed = 8
 const telling = ['name', 'title', 'label', 'email', 'username', 'slug', 'subject', 'code']
 
 /** The column by which a person knows a row. */
-export function labelOf(relation: RelationBody): string | undefined {
+function labelOf(relation: RelationBody): string | undefined {
   const texts = columnsOf(relation).filter(({ kind }) => kind === 'text').map(({ name }) => name)
   return telling.map((word) => texts.find((name) => name.toLowerCase() === word)).find(Boolean)
     ?? texts.find((name) => telling.some((word) => name.toLowerCase().includes(word))) ?? texts[0]

@@ -1,32 +1,16 @@
 // What the catalog says of a table, as the grid and this screen need it.
-import { api } from '../../app/api.ts'
 import { needs } from '../../app/needs.ts'
-import type { Wanted } from '../../app/query.svelte.ts'
 import { viewAs } from '../../app/viewas.svelte.ts'
-import type { CatalogBody, ColumnBody, ForeignKeyBody, RelationBody } from '../../generated/admin.ts'
+import type { ColumnBody, ForeignKeyBody, RelationBody } from '../../generated/admin.ts'
 import { kindOf } from '../../grid/kinds.ts'
 import type { Column } from '../../grid/types.ts'
 import type { IconName } from '../../kit/icons.ts'
-
-export const catalog: Wanted<CatalogBody> = { key: ['catalog'], read: (signal) => api.get<CatalogBody>('/catalog', { signal }) }
 
 /** The roles whose grants the catalog tells. */
 const asked: readonly string[] = ['anon', 'authenticated', 'service_role']
 
 /** Schemas that the server and its services own: the tables of an app are in others. */
 export const services: readonly string[] = ['auth', 'storage', 'realtime', 'extensions', 'supabase_migrations']
-
-export function relationsOf(body: CatalogBody | undefined): RelationBody[] {
-  return body?.relations.filter((relation) => relation !== null) ?? []
-}
-
-export const kinds: Readonly<Record<string, { label: string, icon: IconName }>> = {
-  table: { label: 'table', icon: 'table-2' },
-  partitioned_table: { label: 'partitioned table', icon: 'layers' },
-  view: { label: 'view', icon: 'view' },
-  materialized_view: { label: 'materialized view', icon: 'database-zap' },
-  foreign_table: { label: 'foreign table', icon: 'globe' },
-}
 
 /** The foreign key of one column, through which a row can be looked up. */
 export function referenceOf(relation: RelationBody, column: string): ForeignKeyBody | undefined {

@@ -15,11 +15,11 @@ const rungsUpTo = 5_000_000
 export type Parameters = [string, string][]
 
 /** A relation's name in an address of REST. */
-export function restPath(table: string): string {
+function restPath(table: string): string {
   return '/' + encodeURIComponent(table)
 }
 
-export function headersFor(schema: string): Record<string, string> {
+function headersFor(schema: string): Record<string, string> {
   return { 'X-Schema': encodeURIComponent(schema), ...viewAs.headers }
 }
 
@@ -29,7 +29,7 @@ async function get(schema: string, table: string, parameters: Parameters, signal
 }
 
 /** Asks for columns as text, so that nothing is rounded on the way. */
-export function asText(columns: readonly { name: string }[]): [string, string] {
+function asText(columns: readonly { name: string }[]): [string, string] {
   return ['select', columns.map(({ name }) => `${restName(name)}::text`).join(',')]
 }
 

@@ -2,7 +2,7 @@
 import type { Sort } from '../../grid/types.ts'
 import { restCondition, restName, sdkCall, type Filter } from './filters.ts'
 
-export interface Shown {
+interface Shown {
   /** Where the API is. */
   api: string
   /** The anonymous key, undefined while it is not known. */

@@ -7,7 +7,7 @@ import type { CodeLanguage, Server } from './place.ts'
 import * as python from './python.ts'
 import * as swift from './swift.ts'
 
-export interface Endpoint {
+interface Endpoint {
   id: string
   title: string
   text: string
@@ -19,7 +19,7 @@ export interface Endpoint {
   code: Record<Exclude<CodeLanguage, 'curl'>, string>
 }
 
-export interface Group { title: string, endpoints: readonly Endpoint[] }
+interface Group { title: string, endpoints: readonly Endpoint[] }
 
 const clients: Record<Exclude<CodeLanguage, 'curl'>, (server: Server) => string> = {
   javascript: javascript.client, dart: dart.client, python: python.client, swift: swift.client, kotlin: kotlin.client,

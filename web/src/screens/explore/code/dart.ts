@@ -5,7 +5,7 @@ import { literal } from './javascript.ts'
 
 const methods: Record<string, string> = { eq: 'eq', neq: 'neq', gt: 'gt', gte: 'gte', lt: 'lt', lte: 'lte', like: 'like', ilike: 'ilike', sl: 'rangeLt', sr: 'rangeGt', nxr: 'rangeLte', nxl: 'rangeGte', adj: 'rangeAdjacent' }
 
-export const text = (value: string) => quoted(value, /\$/g)
+const text = (value: string) => quoted(value, /\$/g)
 /** JSON text is a literal of Dart once its dollars are. */
 const value = (json: string, indent: string) => laidOut(json, indent).replace(/\$/g, '\\$')
 const plain = (given: string) => literal(given).startsWith("'") ? text(given) : given

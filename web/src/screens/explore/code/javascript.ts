@@ -7,14 +7,14 @@ const methods: Record<string, string> = {
   sl: 'rangeLt', sr: 'rangeGt', nxr: 'rangeLte', nxl: 'rangeGte', adj: 'rangeAdjacent',
 }
 
-export const text = (value: string) => `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
+const text = (value: string) => `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 
 export function client(server: Server): string {
   return `import { createClient } from '@supabase/supabase-js'\n\nconst supabase = createClient(${text(server.url)}, ${text(server.key)})\n`
 }
 
 /** The call alone, which gives a promise of { data, error }. */
-export function call(request: Request, server: Server): string {
+function call(request: Request, server: Server): string {
   const lines: string[] = []
   const schema = request.schema === server.schemas[0] ? '' : `.schema(${text(request.schema)})`
   const count = request.count ? `count: ${text(request.count)}` : ''

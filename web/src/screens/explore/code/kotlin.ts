@@ -3,7 +3,7 @@ import { at, element, elements, json, key, operand, orderText, placedFilters, pl
 import { argumentsText, quoted, type Request, type Server } from './place.ts'
 import { literal } from './javascript.ts'
 
-export const text = (value: string) => quoted(value, /\$/g).replaceAll('\\f', '\\u000c')
+const text = (value: string) => quoted(value, /\$/g).replaceAll('\\f', '\\u000c')
 const plain = (value: string) => literal(value).startsWith("'") ? text(value) : value
 const operators: Record<string, string> = { in: 'IN', cs: 'CS', cd: 'CD', ov: 'OV', sl: 'SL', sr: 'SR', nxl: 'NXL', nxr: 'NXR', adj: 'ADJ', match: 'MATCH', imatch: 'IMATCH', fts: 'FTS', plfts: 'PLFTS', phfts: 'PHFTS', wfts: 'WFTS', is: 'IS', like: 'LIKE', ilike: 'ILIKE', eq: 'EQ', neq: 'NEQ', gt: 'GT', gte: 'GTE', lt: 'LT', lte: 'LTE' }
 

@@ -6,11 +6,11 @@ import { literal } from './javascript.ts'
 // The methods for ranges take their two ends, not a range with brackets: those go through filter.
 const methods: Record<string, string> = { eq: 'eq', neq: 'neq', gt: 'gt', gte: 'gte', lt: 'lt', lte: 'lte', like: 'like', ilike: 'ilike' }
 
-export const text = (value: string) => quoted(value)
+const text = (value: string) => quoted(value)
 const plain = (value: string) => value === 'true' ? 'True' : value === 'false' ? 'False' : literal(value).startsWith("'") ? text(value) : value
 
 /** JSON text as an expression: only the three words differ. */
-export function value(source: string): string {
+function value(source: string): string {
   if (json(source) === undefined) return source.trim() || '{}'
   return source.trim().replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/gs, (found) => ({ true: 'True', false: 'False', null: 'None' })[found] ?? found)
 }

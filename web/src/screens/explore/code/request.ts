@@ -1,6 +1,6 @@
 // A request of the REST API as the explorer composes it, and as it stands in the address of the screen.
 
-export const verbs = ['select', 'insert', 'update', 'upsert', 'delete', 'rpc'] as const
+const verbs = ['select', 'insert', 'update', 'upsert', 'delete', 'rpc'] as const
 export type Verb = (typeof verbs)[number]
 export const aggregates = ['count', 'sum', 'avg', 'min', 'max'] as const
 export type Aggregate = (typeof aggregates)[number]
@@ -22,7 +22,7 @@ export interface Embed {
   order: Order[]
   limit?: number
 }
-export interface Argument { name: string, value: string }
+interface Argument { name: string, value: string }
 
 export interface Request {
   verb: Verb

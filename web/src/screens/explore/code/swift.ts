@@ -4,7 +4,7 @@ import { argumentsText, quoted, type Request, type Server } from './place.ts'
 import { literal } from './javascript.ts'
 
 /** A text: JSON's escapes but for those of Unicode, which Swift writes in braces. */
-export const text = (value: string) => quoted(value).replace(/\\u([0-9a-f]{4})/g, '\\u{$1}').replaceAll('\\b', '\\u{8}').replaceAll('\\f', '\\u{c}')
+const text = (value: string) => quoted(value).replace(/\\u([0-9a-f]{4})/g, '\\u{$1}').replaceAll('\\b', '\\u{8}').replaceAll('\\f', '\\u{c}')
 const plain = (value: string) => literal(value).startsWith("'") ? text(value) : value
 
 /** JSON text as a literal of AnyJSON. */

@@ -43,7 +43,7 @@ function inside(columns: readonly Picked[], embeds: readonly Embed[]): string {
 export function select(request: Pick<Request, 'columns' | 'embeds'>): string { return inside(request.columns, request.embeds) }
 
 /** A condition with its place: the names of the embeds that it is within. */
-export interface Placed<T> { at: string[], is: T }
+interface Placed<T> { at: string[], is: T }
 
 /** All conditions, those of embeds too. */
 export function placedFilters(request: Request): Placed<Filter>[] {
@@ -93,7 +93,7 @@ export function orderText(order: readonly Order[]): string {
 }
 
 /** The parameters of the query, in the order in which supabase-js sets them. */
-export function parameters(request: Request): [string, string][] {
+function parameters(request: Request): [string, string][] {
   const list: [string, string][] = []
   const shows = request.verb === 'select' || request.verb === 'rpc' ? request.columns.length + request.embeds.length > 0 || request.verb === 'select' : request.returning
   if (request.verb === 'upsert' && request.onConflict.length > 0) list.push(['on_conflict', request.onConflict.join(',')])
@@ -146,7 +146,7 @@ export function argumentsText(request: Request): string {
 }
 
 /** Percent-encodes what has to be, and leaves the grammar to be read. */
-export function encode(text: string): string {
+function encode(text: string): string {
   return encodeURIComponent(text).replace(/%(?:2C|3A|24|40|2F|3E|7B|7D)/g, (found) => found === '%7B' || found === '%7D' || found === '%3E' ? found : decodeURIComponent(found))
 }
 

@@ -1,6 +1,6 @@
 // Which operators suit a column, by the category of its type (pg_type.typcategory).
 
-export interface Operator { op: string, label: string }
+interface Operator { op: string, label: string }
 
 const equal: Operator[] = [{ op: 'eq', label: '= equals' }, { op: 'neq', label: '≠ differs from' }]
 const ordered: Operator[] = [{ op: 'gt', label: '> greater than' }, { op: 'gte', label: '≥ at least' }, { op: 'lt', label: '< less than' }, { op: 'lte', label: '≤ at most' }]
