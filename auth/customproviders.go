@@ -27,10 +27,11 @@ const (
 	maxCustomProviders = 100
 )
 
-// The types of custom providers.
+// The types of custom providers. Presets are built-in providers that an administrator has set: their names have no prefix.
 const (
 	CustomOIDC   = "oidc"
 	CustomOAuth2 = "oauth2"
+	CustomPreset = "preset"
 )
 
 const (
@@ -51,8 +52,15 @@ for update`
 	customAll = `
 select` + customColumns + `
 from auth.custom_oauth_providers
-where $1 = '' or provider_type = $1
+where case $1 when '' then provider_type <> 'preset' else provider_type = $1 end
 order by created_at, identifier`
+
+	presetsOn = `
+select identifier
+from auth.custom_oauth_providers
+where provider_type = 'preset'
+and enabled
+order by identifier`
 
 	insertCustom = `
 insert into auth.custom_oauth_providers (
@@ -100,9 +108,9 @@ returning` + customColumns
 // CustomProvider is a server that signs users in and that an administrator has added.
 type CustomProvider struct {
 	ID uuid.UUID
-	// Type is CustomOIDC, for servers with discovery and ID tokens, or CustomOAuth2.
+	// Type is CustomOIDC, for servers with discovery and ID tokens, CustomOAuth2 or CustomPreset.
 	Type string
-	// Identifier is how clients ask for it: custom:acme.
+	// Identifier is how clients ask for it: custom:acme, or google for a preset.
 	Identifier string
 	// Name is what people call it.
 	Name                string
@@ -239,9 +247,10 @@ func (c *CustomProvider) config(secret Secret, callback string) provider.Config 
 		RedirectURI: callback, SkipNonce: c.SkipNonceCheck, EmailOptional: c.EmailOptional, NoPKCE: !c.PKCE,
 		Mapping: c.AttributeMapping, Params: c.AuthorizationParams,
 	}
-	if config.URL = c.Issuer; c.Type == CustomOIDC {
+	switch config.URL = c.Issuer; c.Type {
+	case CustomOIDC:
 		config.DiscoveryURL = c.DiscoveryURL
-	} else {
+	case CustomOAuth2:
 		config.Endpoints = provider.Endpoints{Authorization: c.AuthorizationURL, Token: c.TokenURL, Userinfo: c.UserinfoURL, JWKS: c.JWKSURI}
 	}
 	return config
@@ -250,9 +259,9 @@ func (c *CustomProvider) config(secret Secret, callback string) provider.Config 
 // check refuses what cannot work.
 func (s *Service) checkCustom(c *CustomProvider, secret Secret) error {
 	switch {
-	case c.Type != CustomOIDC && c.Type != CustomOAuth2:
-		return refuse(CodeValidationFailed, "provider_type must be either 'oauth2' or 'oidc'")
-	case !strings.HasPrefix(c.Identifier, customPrefix):
+	case c.Type == CustomPreset && !isPreset(c.Identifier):
+		return refuse(CodeValidationFailed, "There is no built-in provider of this name")
+	case c.Type != CustomPreset && !strings.HasPrefix(c.Identifier, customPrefix):
 		return refuse(CodeValidationFailed, "identifier must start with 'custom:' prefix, e.g. 'custom:acme'")
 	case c.Name == "" || len(c.Name) > 255:
 		return refuse(CodeValidationFailed, "name is required, and at most 255 characters long")
@@ -306,6 +315,15 @@ func (s *Service) CustomProviders(ctx context.Context, kind string) ([]*CustomPr
 	if kind != "" && kind != CustomOIDC && kind != CustomOAuth2 {
 		return nil, refuse(CodeValidationFailed, "type must be either 'oauth2' or 'oidc'")
 	}
+	return s.storedProviders(ctx, kind)
+}
+
+// Presets lists the built-in providers that administrators have set.
+func (s *Service) Presets(ctx context.Context) ([]*CustomProvider, error) {
+	return s.storedProviders(ctx, CustomPreset)
+}
+
+func (s *Service) storedProviders(ctx context.Context, kind string) ([]*CustomProvider, error) {
 	rows, err := s.pool.Query(ctx, customAll, kind)
 	if err != nil {
 		return nil, err
@@ -338,7 +356,23 @@ func customNotFound() *Error {
 
 // CreateCustomProvider adds one.
 func (s *Service) CreateCustomProvider(ctx context.Context, caller Caller, in CustomProviderChange, record Record[*CustomProvider]) (*CustomProvider, error) {
-	c := &CustomProvider{ID: uuid.New(), Type: in.Type, Identifier: in.Identifier, PKCE: true, Enabled: true}
+	if in.Type != CustomOIDC && in.Type != CustomOAuth2 {
+		return nil, refuse(CodeValidationFailed, "provider_type must be either 'oauth2' or 'oidc'")
+	}
+	return s.storeProvider(ctx, caller, in, record)
+}
+
+// CreatePreset sets a built-in provider.
+func (s *Service) CreatePreset(ctx context.Context, caller Caller, in CustomProviderChange, record Record[*CustomProvider]) (*CustomProvider, error) {
+	in.Type = CustomPreset
+	return s.storeProvider(ctx, caller, in, record)
+}
+
+func (s *Service) storeProvider(ctx context.Context, caller Caller, in CustomProviderChange, record Record[*CustomProvider]) (*CustomProvider, error) {
+	c := &CustomProvider{ID: uuid.New(), Type: in.Type, Identifier: in.Identifier, Name: in.Identifier, PKCE: true, Enabled: true}
+	if in.Type != CustomPreset {
+		c.Name = ""
+	}
 	c.apply(in)
 	var secret Secret
 	set(&secret, in.ClientSecret)

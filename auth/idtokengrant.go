@@ -72,5 +72,14 @@ func (s *Service) providerOfToken(ctx context.Context, in IDTokenGrant) (*provid
 			return p, nil
 		}
 	}
+	names, err := s.presetsOn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if p, err := s.providerNamed(ctx, name); err == nil && p.Issues(in.Issuer) {
+			return p, nil
+		}
+	}
 	return nil, refuse(CodeValidationFailed, "Issuer not allowed")
 }

@@ -3,10 +3,11 @@ package auth
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 
 	"basalt/auth/provider"
 )
@@ -33,7 +34,7 @@ func (s *Service) providerNamed(ctx context.Context, name string) (*provider.Pro
 			return p, nil
 		}
 	}
-	if strings.HasPrefix(name, customPrefix) {
+	if strings.HasPrefix(name, customPrefix) || isPreset(name) {
 		return s.custom(ctx, name)
 	}
 	return nil, refuse(CodeValidationFailed, "Unsupported provider: provider is not enabled")
@@ -42,13 +43,26 @@ func (s *Service) providerNamed(ctx context.Context, name string) (*provider.Pro
 // ProviderCallback is where the servers that sign users in are told to lead back to.
 func (s *Service) ProviderCallback() string { return s.options.Providers.Callback }
 
-// Providers are the names of the servers that sign users in.
-func (s *Service) Providers() []string {
-	names := map[string]bool{}
+// isPreset tells whether a provider is built in.
+func isPreset(name string) bool { return slices.Contains(provider.Names(), name) }
+
+// Providers are the names of the servers that sign users in, but for those of administrators' own.
+func (s *Service) Providers(ctx context.Context) ([]string, error) {
+	names, err := s.presetsOn(ctx)
 	for _, p := range s.options.Providers.Providers {
-		names[p.Name()] = true
+		names = append(names, p.Name())
 	}
-	return slices.Sorted(maps.Keys(names))
+	slices.Sort(names)
+	return slices.Compact(names), err
+}
+
+// presetsOn are the names of the built-in providers that administrators have set and not switched off.
+func (s *Service) presetsOn(ctx context.Context) ([]string, error) {
+	rows, err := s.pool.Query(ctx, presetsOn)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 // providerRefusal says in the words of the accounts API what is wrong with a server or what came from it.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -173,10 +174,11 @@ func (f *face) deleteCustomProvider(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// identifier is the provider's name in the path, whose colon clients write as %3A.
+// identifier is the provider's name in the path, whose colon clients write as %3A; empty for a built-in one, which is
+// the dashboard's to change.
 func identifier(c echo.Context) string {
 	name, err := url.PathUnescape(c.Param("identifier"))
-	if err != nil {
+	if err != nil || !strings.HasPrefix(name, "custom:") {
 		return ""
 	}
 	return name

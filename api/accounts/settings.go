@@ -53,7 +53,11 @@ func (f *face) settings(c echo.Context) error {
 	} {
 		external[provider] = false
 	}
-	for _, provider := range f.service.Providers() {
+	providers, err := f.service.Providers(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	for _, provider := range providers {
 		external[provider] = true
 	}
 	return c.JSON(http.StatusOK, settingsBody{

@@ -3,6 +3,7 @@ package admin
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
@@ -21,7 +22,7 @@ func (o *Options) providers(g *echo.Group) {
 	o.brief(g, "DELETE", "/providers/custom/:identifier", owner, elevated(o.deleteCustomProvider))
 }
 
-// ProviderBody is a server that flags or variables name. Its secret is not shown and not set here.
+// ProviderBody is a built-in server, or one that flags or variables name. Its secret is not shown.
 type ProviderBody struct {
 	Name  string `json:"name"`
 	State string `json:"state" tstype:"'on' | 'off' | 'unset'"`
@@ -31,14 +32,16 @@ type ProviderBody struct {
 	URL         string   `json:"url"`
 	RedirectURI string   `json:"redirect_uri"`
 	Scopes      []string `json:"scopes"`
-	// Variables are those that have to be set for it.
+	// Variables are those that have to be set for it, where it is not set here.
 	Variables []string `json:"variables"`
+	// Stored is how it was set here, null for not. It counts at once, unless flags or variables name the server too.
+	Stored *CustomProviderBody `json:"stored"`
 }
 
 // CustomProviderBody is a server that owners or the app's service key have added, without its secret.
 type CustomProviderBody struct {
 	Identifier          string            `json:"identifier"`
-	Type                string            `json:"provider_type" tstype:"'oidc' | 'oauth2'"`
+	Type                string            `json:"provider_type" tstype:"'oidc' | 'oauth2' | 'preset'"`
 	Name                string            `json:"name"`
 	Enabled             bool              `json:"enabled"`
 	ClientID            string            `json:"client_id"`
@@ -94,9 +97,21 @@ type ProvidersBody struct {
 func (o *Options) listProviders(c echo.Context) error {
 	ctx := c.Request().Context()
 	body := ProvidersBody{CallbackURL: o.Accounts.ProviderCallback(), Custom: []CustomProviderBody{}}
-	var err error
-	if body.BuiltIn, err = o.Providers(); err != nil {
+	given, err := o.Providers()
+	if err != nil {
 		return err
+	}
+	body.BuiltIn = slices.Clone(given)
+	presets, err := o.Accounts.Presets(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range presets {
+		i := slices.IndexFunc(body.BuiltIn, func(b ProviderBody) bool { return b.Name == p.Identifier })
+		if i < 0 { // twitter, another name of x
+			i, body.BuiltIn = len(body.BuiltIn), append(body.BuiltIn, ProviderBody{Name: p.Identifier, Variables: []string{}})
+		}
+		body.BuiltIn[i].setHere(p)
 	}
 	found, err := o.Accounts.CustomProviders(ctx, "")
 	if err != nil {
@@ -109,6 +124,20 @@ func (o *Options) listProviders(c echo.Context) error {
 		return err
 	}
 	return c.JSON(http.StatusOK, body)
+}
+
+// setHere puts in how an owner has set the server.
+func (b *ProviderBody) setHere(p *auth.CustomProvider) {
+	stored := customProvider(p)
+	b.Stored = &stored
+	if len(b.Sources) > 0 { // flags and variables come first
+		return
+	}
+	b.State = "off"
+	if p.Enabled {
+		b.State = "on"
+	}
+	b.Sources, b.ClientID, b.URL, b.Scopes = []string{"stored"}, p.ClientID, p.Issuer, stored.Scopes
 }
 
 func customProvider(p *auth.CustomProvider) CustomProviderBody {
@@ -164,7 +193,11 @@ func (o *Options) createCustomProvider(c echo.Context) error {
 	if err := readJSON(c, &in); err != nil {
 		return err
 	}
-	_, err := o.Accounts.CreateCustomProvider(c.Request().Context(), trustedOf(c), in.provider(), func(tx pgx.Tx, p *auth.CustomProvider) error {
+	create := o.Accounts.CreateCustomProvider
+	if in.Type == auth.CustomPreset {
+		create = o.Accounts.CreatePreset
+	}
+	_, err := create(c.Request().Context(), trustedOf(c), in.provider(), func(tx pgx.Tx, p *auth.CustomProvider) error {
 		return o.audit(c, tx, administrator.Change{Action: "provider.create", Target: p.Identifier, After: customStateOf(p, nil)})
 	})
 	if err != nil {

@@ -98,6 +98,91 @@ func TestACustomProviderIsAddedChangedAndRemoved(t *testing.T) {
 	}
 }
 
+func TestABuiltInProviderIsSetHere(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, "", func(set *api.Settings) {
+		neighbours(set)
+		set.OAuthProviders = `{"github":{"client_id":"given","client_secret":"given"}}`
+	})
+	d := &dashboard{s, s.Administrator(t, administrator.Owner)}
+	openID := providertest.Start(t, s.URL+"/auth/v1/callback")
+	const secret = "canary-of-a-client"
+	named := func(list admin.ProvidersBody, name string) admin.ProviderBody {
+		t.Helper()
+		for _, b := range list.BuiltIn {
+			if b.Name == name {
+				return b
+			}
+		}
+		t.Fatalf("no %s", name)
+		return admin.ProviderBody{}
+	}
+	offered := func() bool {
+		return strings.Contains(s.Do(t, "GET", "/auth/v1/settings", "").Body, `"keycloak":true`)
+	}
+	led := func(provider string) string {
+		return s.Do(t, "GET", "/auth/v1/authorize?provider="+provider, "").Header.Get("Location")
+	}
+
+	for what, change := range map[string]admin.CustomProviderChange{
+		"a name that is none":     {Identifier: "gogle", ClientID: changing("id"), ClientSecret: changing(auth.Secret(secret))},
+		"one of its own":          {Identifier: "custom:acme", ClientID: changing("id"), ClientSecret: changing(auth.Secret(secret))},
+		"no secret":               {Identifier: "google", ClientID: changing("id")},
+		"no client id":            {Identifier: "google", ClientSecret: changing(auth.Secret(secret))},
+		"no realm":                {Identifier: "keycloak", ClientID: changing("id"), ClientSecret: changing(auth.Secret(secret))},
+		"an address that is none": {Identifier: "keycloak", ClientID: changing("id"), ClientSecret: changing(auth.Secret(secret)), Issuer: changing("ftp://x")},
+	} {
+		change.Type = auth.CustomPreset
+		if answer := d.call(t, "POST", "/providers/custom", change); answer.Status/100 != 4 || strings.Contains(answer.Body, secret) {
+			t.Errorf("%s: %d %s", what, answer.Status, answer.Body)
+		}
+	}
+	if offered() {
+		t.Error("offered before it is set")
+	}
+	list := providersOf(t, d.call(t, "POST", "/providers/custom", admin.CustomProviderChange{
+		Type: auth.CustomPreset, Identifier: "keycloak", ClientID: changing(providertest.ClientID), ClientSecret: changing(auth.Secret(providertest.ClientSecret)), Issuer: changing(openID.Issuer),
+	}))
+	if got := named(list, "keycloak"); got.State != "on" || got.Stored == nil || got.ClientID != providertest.ClientID || got.Sources[0] != "stored" || len(list.Custom) != 0 {
+		t.Errorf("%+v", got)
+	}
+	if !offered() || !strings.HasPrefix(led("keycloak"), openID.Issuer) {
+		t.Errorf("it does not count at once: %t, %s", offered(), led("keycloak"))
+	}
+	// The app's service key neither sees nor changes it.
+	service := "Authorization: Bearer " + s.Keys.ServiceKey.Reveal()
+	if answer := s.Do(t, "GET", "/auth/v1/admin/custom-providers", "", service); strings.Contains(answer.Body, "keycloak") {
+		t.Errorf("listed: %s", answer.Body)
+	}
+	for _, method := range []string{"GET", "DELETE"} {
+		if answer := s.Do(t, method, "/auth/v1/admin/custom-providers/keycloak", "", service); answer.Status != http.StatusNotFound {
+			t.Errorf("%s by the service key: %d", method, answer.Status)
+		}
+	}
+	if answer := s.Do(t, "POST", "/auth/v1/admin/custom-providers", `{"provider_type":"preset","identifier":"google","name":"g","client_id":"i","client_secret":"s"}`, service); answer.Status != http.StatusBadRequest {
+		t.Errorf("made by the service key: %d %s", answer.Status, answer.Body)
+	}
+	// Another address of its server demands the secret anew.
+	if answer := d.call(t, "PATCH", "/providers/custom/keycloak", admin.CustomProviderChange{Issuer: changing("https://elsewhere.example")}); answer.Status != http.StatusBadRequest {
+		t.Errorf("redirected: %d %s", answer.Status, answer.Body)
+	}
+	providersOf(t, d.call(t, "PATCH", "/providers/custom/keycloak", admin.CustomProviderChange{Enabled: changing(false)}))
+	if offered() || led("keycloak") != "" {
+		t.Error("it counts though it is off")
+	}
+	if got := named(providersOf(t, d.call(t, "DELETE", "/providers/custom/keycloak", nil)), "keycloak"); got.State != "unset" || got.Stored != nil {
+		t.Errorf("removed: %+v", got)
+	}
+	// What the operator gives comes first.
+	list = providersOf(t, d.call(t, "POST", "/providers/custom", admin.CustomProviderChange{Type: auth.CustomPreset, Identifier: "github", ClientID: changing("stored"), ClientSecret: changing(auth.Secret(secret))}))
+	if got := named(list, "github"); got.ClientID != "given" || got.Stored == nil || got.Stored.ClientID != "stored" {
+		t.Errorf("%+v", got)
+	}
+	if to := led("github"); !strings.Contains(to, "client_id=given") {
+		t.Errorf("led to %s", to)
+	}
+}
+
 func TestAProviderThatCannotWorkIsRefused(t *testing.T) {
 	t.Parallel()
 	s := apitest.Start(t, "", neighbours)

@@ -132,7 +132,7 @@ export interface ConstraintRow {
 
 export interface CustomProviderBody {
   identifier: string
-  provider_type: 'oidc' | 'oauth2'
+  provider_type: 'oidc' | 'oauth2' | 'preset'
   name: string
   enabled: boolean
   client_id: string
@@ -806,6 +806,7 @@ export interface ProviderBody {
   redirect_uri: string
   scopes: string[]
   variables: string[]
+  stored: CustomProviderBody | null
 }
 
 export interface ProviderDiscovery {
@@ -1380,6 +1381,18 @@ export interface UserSessionRow {
 
 export interface UserSessions {
   sessions: UserSessionRow[]
+}
+
+export interface UserState {
+  email?: string
+  phone?: string
+  email_confirmed: boolean
+  phone_confirmed: boolean
+  role?: string
+  banned_until: string | null
+  user_metadata?: unknown
+  app_metadata?: unknown
+  password?: string
 }
 
 export interface UserSummary {
