@@ -381,9 +381,14 @@ export class Model {
   discardAll(): void {
     this.#change(drafting.noDrafts)
     this.problem = ''
+    this.say('All changes dropped. Control Z brings them back.')
+    this.#back()
+  }
+
+  /** Gives the focus to the active cell, among the rows that there still are; the view stays where it is. */
+  #back(): void {
     this.active = { row: Math.min(this.active.row, this.rowCount - 1), column: this.active.column }
     this.anchor = this.active
-    this.say('All changes dropped. Control Z brings them back.')
     void this.focus()
   }
 
@@ -432,10 +437,10 @@ export class Model {
     this.#past = []
     this.#future = []
     this.#put(drafting.settle(this.drafts, sent, outcome))
-    this.#told(sent, outcome)
+    await this.#told(sent, outcome)
   }
 
-  #told(sent: readonly drafting.Draft[], outcome: SaveOutcome): void {
+  async #told(sent: readonly drafting.Draft[], outcome: SaveOutcome): Promise<void> {
     if (outcome.status === 'saved') {
       sent.forEach((draft, i) => {
         const row = outcome.rows[i]
@@ -443,7 +448,10 @@ export class Model {
         if (row && at >= 0) this.pages.replace(at, row)
       })
       this.say(sent.length === 1 ? '1 row saved' : `${written(sent.length)} rows saved`)
-      if (this.focused) void this.go(Math.max(0, this.active.row), this.active.column)
+      if (this.focused) return void this.go(Math.max(0, this.active.row), this.active.column)
+      // The button that was pressed goes with the drafts, and with it the focus, unless the person has moved it.
+      await tick()
+      if (document.activeElement === document.body) this.#back()
       return
     }
     if (outcome.status === 'conflict') {
