@@ -191,6 +191,33 @@ test('an edit is a draft until it is saved, and then the row is as it was stored
   assert.equal(await page.locator('.cell.edited').count(), 0)
 })
 
+test('the cell keeps the focus when drafts are saved, by keys or by the button', async (t) => {
+  const page = await open(t)
+  for (const [value, save] of [['Harbour', () => page.keyboard.press('Control+Enter')], ['Quay', () => page.getByRole('button', { name: 'Save' }).click()]]) {
+    await page.click(cell(2, 1))
+    await page.keyboard.type(value)
+    await page.keyboard.press('Enter')
+    await at(page, 3, 1)
+    await save()
+    await page.getByText('not saved').first().waitFor({ state: 'detached' })
+    await at(page, 3, 1)
+    await page.keyboard.press('ArrowDown')
+    await at(page, 4, 1)
+  }
+})
+
+test('the focus stays where it was moved to while drafts were saved', async (t) => {
+  const page = await open(t)
+  await page.click(cell(2, 1))
+  await page.keyboard.type('Harbour')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByLabel('Go to row').focus()
+  await said(page, '1 row saved')
+  await page.getByText('not saved').first().waitFor({ state: 'detached' })
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Go to row')
+})
+
 test('F2 edits, Escape leaves the cell as it was, Tab commits and moves', async (t) => {
   const page = await open(t)
   await page.click(cell(1, 1))

@@ -22,6 +22,8 @@ insert into authors (name, email, born) select 'Author ' || i, 'a' || i || '@exa
 insert into books (title, author_id, price, pages, mood, tags, details, cover)
 select 'Book ' || i, i % 40 + 1, i * 1.25, i, case when i % 2 = 0 then 'calm' else 'busy' end::mood, array['t' || i % 5, 'all'], jsonb_build_object('n', i, 'big', 12345678901234567890), '\\x00ff' from generate_series(1, 300) i;
 update books set price = 12345678.1234, pages = null where id = 3;
+create table a_table_whose_name_is_rather_long as select * from books;
+alter table a_table_whose_name_is_rather_long add primary key (id);
 create table empty_ones (id int primary key, body text);
 create table no_key (a int, b text);
 insert into no_key values (1, 'x'), (1, 'x');
@@ -172,6 +174,58 @@ test('rows are ticked, deleted and brought back', async (t) => {
   assert.equal((await only('select details::text from books where id = 300')).details, '{"n": 300, "big": 12345678901234567890}')
 })
 
+test('on a phone the form of the ticked row is one tap away', async (t) => {
+  const page = await open(t, '/tables/public/books?f=id.eq.30', { width: 360, height: 740, hasTouch: true, isMobile: true })
+  await shows(page, 0, 1, 'Book 30')
+  assert.match(await page.getByRole('grid').evaluate((grid) => document.getElementById(grid.getAttribute('aria-describedby')).textContent), /double tap edits/)
+  await page.tap(cell(0, -1))
+  await page.getByRole('button', { name: 'Edit the ticked row' }).tap()
+  const panel = page.getByRole('region', { name: 'Row 30' })
+  await panel.getByLabel('title', { exact: false }).first().fill('Book by thumb')
+  await expectNoAxeViolations(page)
+  await panel.getByRole('button', { name: 'Save' }).tap()
+  await panel.getByText('Book by thumb').waitFor()
+  assert.equal((await only('select title from books where id = 30')).title, 'Book by thumb')
+  await panel.getByRole('button', { name: 'Close the row' }).tap()
+  await page.getByRole('button', { name: 'Edit the ticked row' }).waitFor()
+})
+
+test('ticking rows moves nothing', async (t) => {
+  for (const width of [320, 360, 412, 768, 1100, 1440]) {
+    for (const path of ['books', 'books?f=title.contains.Book', 'a_table_whose_name_is_rather_long']) {
+      const page = await open(t, `/tables/public/${path}`, { width, hasTouch: width < 500, isMobile: width < 500 })
+      const top = () => page.getByRole('grid').evaluate((grid) => grid.getBoundingClientRect().top)
+      await page.locator(`${cell(0, 0)} .value`).waitFor()
+      const before = await top()
+      await page.click(cell(0, -1))
+      await page.getByRole('button', { name: 'Delete 1' }).waitFor()
+      await page.getByRole('button', { name: 'Edit the ticked row' }).waitFor()
+      assert.equal(await top(), before, `${path} at ${width} px, one row`)
+      await page.getByRole('checkbox', { name: 'Select all rows' }).click()
+      await page.getByRole('button', { name: 'Delete 300' }).waitFor()
+      assert.equal(await top(), before, `${path} at ${width} px, all rows`)
+      const acts = await page.locator('main header').first().getByRole('button').evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map(({ left, right }) => [left, right]))
+      for (const [left, right] of acts) assert.ok(left >= 0 && right <= width, `${path} at ${width} px: a button from ${left} to ${right}`)
+      await expectNoSidewaysScroll(page)
+    }
+  }
+})
+
+test('columns without values are as wide as values of their type', async (t) => {
+  await world.sql('create table unfilled (id int primary key, key uuid, at timestamptz)')
+  const widths = async () => {
+    const page = await open(t, '/tables/public/unfilled')
+    await page.getByRole('columnheader', { name: /timestamptz/ }).waitFor()
+    await page.waitForFunction((rows) => document.querySelectorAll('[role=rowheader]').length === rows, Number((await only('select count(*) from unfilled')).count))
+    return await page.getByRole('columnheader').evaluateAll((all) => all.slice(-2).map((one) => one.getBoundingClientRect().width))
+  }
+  const empty = await widths()
+  await world.sql('insert into unfilled values (1)')
+  assert.deepEqual(await widths(), empty)
+  await world.sql(`update unfilled set key = gen_random_uuid(), at = '2026-12-03 06:45:00.654321+00'`)
+  assert.deepEqual(await widths(), empty)
+})
+
 test('the panel shows a row in full with what it refers to and what refers to it', async (t) => {
   const page = await open(t, '/tables/public/books?open=5')
   const panel = page.getByRole('region', { name: 'Row 5' })
@@ -213,9 +267,11 @@ test('a file is imported, and rows that are refused are listed with their lines'
   await dialog.getByRole('button', { name: 'Dry run' }).click()
   await dialog.getByText('Dry run: nothing was written').waitFor()
   assert.equal((await only('select count(*) from empty_ones')).count, '0')
+  await dialog.getByRole('button', { name: 'Back' }).waitFor()
   await dialog.getByRole('button', { name: 'Import now' }).click()
   await dialog.getByText('Imported, but for some rows').waitFor()
   await dialog.getByText('2 rows written · 2 rows refused').waitFor()
+  assert.equal(await dialog.getByRole('button', { name: 'Back' }).count(), 0)
   await expectNoAxeViolations(page)
   const download = page.waitForEvent('download')
   await dialog.getByRole('button', { name: 'Download the list' }).click()
@@ -234,6 +290,25 @@ test('cells of a spreadsheet are pasted as new rows', async (t) => {
   await dialog.getByRole('button', { name: 'Import', exact: true }).click()
   await dialog.getByText('2 rows written').waitFor()
   assert.deepEqual((await world.sql('select * from empty_ones where id >= 10 order by id')).rows, [{ id: 10, body: 'ten, "quoted"' }, { id: 11, body: null }])
+})
+
+test('Ctrl+Enter goes through an import from wherever the focus is', async (t) => {
+  const page = await open(t, '/tables/public/empty_ones?import=1')
+  const dialog = page.getByRole('dialog', { name: /Import into/ })
+  await dialog.getByRole('radio', { name: 'Paste' }).check()
+  await dialog.getByLabel('Rows', { exact: true }).focus()
+  await page.keyboard.press('Control+Enter')
+  await dialog.getByLabel('Rows', { exact: true }).fill('id,body\n20,twenty\n')
+  await dialog.getByRole('button', { name: 'Dry run' }).click()
+  await dialog.getByText('Dry run: nothing was written').waitFor()
+  assert.equal((await only('select count(*) from empty_ones where id = 20')).count, '0')
+  await page.waitForFunction(() => document.activeElement?.textContent.trim() === 'Import now')
+  await page.keyboard.press('Control+Enter')
+  await dialog.getByText('1 row written').waitFor()
+  assert.equal((await only('select count(*) from empty_ones where id = 20')).count, '1')
+  await page.waitForFunction(() => document.activeElement?.textContent.trim() === 'Close')
+  await page.keyboard.press('Control+Enter')
+  await dialog.waitFor({ state: 'detached' })
 })
 
 test('a session that ends in the middle of an import keeps nothing and says so', async (t) => {

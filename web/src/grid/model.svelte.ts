@@ -45,14 +45,15 @@ export interface Shown {
 export class Model {
   readonly #given: () => Given
   readonly scroller = new Scroller()
-  measure: Measure = (text) => text.length * 7.5
+  measure = $state.raw<Measure>((text) => text.length * 7.5)
   /** The element that scrolls, once there is one. */
   scroll: HTMLElement | undefined
 
   pages = $state.raw<Pages>(undefined as unknown as Pages)
   /** Counts what `pages` has learned, so that what shows it is drawn again. */
   version = $state(0)
-  fitted = $state.raw<Record<string, number>>({})
+  /** Widths by the first rows that were read, once there are any. */
+  fitted = $state.raw<Record<string, number>>()
   #fittedFor = ''
   /** Width of a column while it is being dragged. */
   dragged = $state.raw<{ name: string; width: number } | null>(null)
@@ -90,11 +91,12 @@ export class Model {
   // Geometry
 
   rowHeight = $derived.by(() => rowHeights[this.given.state.density])
+  #expected = $derived.by(() => fitWidths(this.given.columns, [], this.measure))
   headerHeight = $derived.by(() => this.rowHeight + 4)
   columns = $derived.by<Placed[]>(() => {
     const { columns, state } = this.given
     const widths = this.dragged ? { ...state.widths, [this.dragged.name]: this.dragged.width } : state.widths
-    return arrange(columns, { ...state, widths }, this.fitted)
+    return arrange(columns, { ...state, widths }, this.fitted ?? this.#expected)
   })
   width = $derived.by(() => this.columns.reduce((sum, c) => sum + c.width, 0))
   dataCount = $derived.by(() => (this.version, this.pages?.count ?? 0))
@@ -382,9 +384,14 @@ export class Model {
   discardAll(): void {
     this.#change(drafting.noDrafts)
     this.problem = ''
+    this.say('All changes dropped. Control Z brings them back.')
+    this.#back()
+  }
+
+  /** Gives the focus to the active cell, among the rows that there still are; the view stays where it is. */
+  #back(): void {
     this.active = { row: Math.min(this.active.row, this.rowCount - 1), column: this.active.column }
     this.anchor = this.active
-    this.say('All changes dropped. Control Z brings them back.')
     void this.focus()
   }
 
@@ -433,10 +440,10 @@ export class Model {
     this.#past = []
     this.#future = []
     this.#put(drafting.settle(this.drafts, sent, outcome))
-    this.#told(sent, outcome)
+    await this.#told(sent, outcome)
   }
 
-  #told(sent: readonly drafting.Draft[], outcome: SaveOutcome): void {
+  async #told(sent: readonly drafting.Draft[], outcome: SaveOutcome): Promise<void> {
     if (outcome.status === 'saved') {
       sent.forEach((draft, i) => {
         const row = outcome.rows[i]
@@ -444,7 +451,10 @@ export class Model {
         if (row && at >= 0) this.pages.replace(at, row)
       })
       this.say(sent.length === 1 ? '1 row saved' : `${written(sent.length)} rows saved`)
-      if (this.focused) void this.go(Math.max(0, this.active.row), this.active.column)
+      if (this.focused) return void this.go(Math.max(0, this.active.row), this.active.column)
+      // The button that was pressed goes with the drafts, and with it the focus, unless the person has moved it.
+      await tick()
+      if (document.activeElement === document.body) this.#back()
       return
     }
     if (outcome.status === 'conflict') {
