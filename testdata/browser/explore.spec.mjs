@@ -264,6 +264,35 @@ test('the code for a shell asks for what has any name', { timeout: 60_000 }, asy
   await world.close(page)
 })
 
+test('Run is in sight of every tab, at any width', { timeout: 90_000 }, async () => {
+  for (const width of [360, 768, 900, 1024, 1280, 1440]) {
+    for (const request of [{ limit: 5 }, { verb: 'update', body: '{"out": true}' }]) {
+      const page = await world.open(address('/explore/public/books', request), { width })
+      const run = page.getByRole('button', { name: 'Run as database owner' })
+      const reached = async () => {
+        await run.scrollIntoViewIfNeeded()
+        assert.ok(await run.evaluate((node) => {
+          const { left, top, width, height } = node.getBoundingClientRect()
+          return [[left + 2, top + height / 2], [left + width / 2, top + height / 2], [left + width - 2, top + height / 2]].every(([x, y]) => node.contains(document.elementFromPoint(x, y)))
+        }), `covered at ${width} px`)
+      }
+      for (const tab of ['Plan', 'SQL', 'Code']) {
+        await page.getByRole('tab', { name: tab, exact: true }).click()
+        await reached()
+      }
+      await run.click()
+      await page.getByRole('tabpanel', { name: 'Result' }).getByText(/^\d+\.\d ms$/).waitFor()
+      await reached()
+      // What it gave is still there after a look at the code.
+      await page.getByRole('tab', { name: 'Code', exact: true }).click()
+      await page.getByRole('tab', { name: 'Result', exact: true }).click()
+      await page.getByRole('tabpanel', { name: 'Result' }).getByText(/^\d+\.\d ms$/).waitFor()
+      await expectNoSidewaysScroll(page)
+      await world.close(page)
+    }
+  }
+})
+
 test('axe finds nothing, in both schemes and at all widths', { timeout: 180_000 }, async () => {
   await expectAccessible(world, '/explore')
   await expectAccessible(world, address('/explore/public/books', { filters: [{ column: 'mood', op: 'eq', value: 'glad' }], columns: [{ name: 'price', aggregate: 'sum' }], embeds: [{ name: 'authors', hint: 'second', columns: [], embeds: [], filters: [], order: [] }], order: [{ column: 'id' }] }, { as: 'anon' }))
