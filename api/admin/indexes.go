@@ -151,7 +151,8 @@ select
   k.names,
   k.confrelid::regclass::text,
   greatest(t.reltuples, 0)::bigint,
-  format('create index concurrently on %I.%I (%s);', n.nspname, t.relname, k.quoted)
+  -- A partitioned table takes no index concurrently.
+  format('create index %son %I.%I (%s);', case when t.relkind = 'p' then '' else 'concurrently ' end, n.nspname, t.relname, k.quoted)
 from (
   select
     k.conrelid,

@@ -28,7 +28,8 @@ create index child_b_1 on public."Child's" (b);
 create index child_b_2 on public."Child's" (b);
 create index child_partial on public."Child's" (parent_id) where parent_id > 3;
 create table public.kept (id int primary key, parent_id int references public.parent);
-create index on public.kept (parent_id);`, nil)
+create index on public.kept (parent_id);
+create table public.parts (id int, parent_id int references public.parent) partition by range (id);`, nil)
 	hire(t, s, "v@example.com", administrator.Viewer)
 	b := enter(t, s, "v@example.com")
 	var body admin.IndexesBody
@@ -40,8 +41,10 @@ create index on public.kept (parent_id);`, nil)
 	if got := strings.Join(covered, ", "); got != "child_a child_a_b false, child_b_2 child_b_1 true" {
 		t.Errorf("duplicates: %s", got)
 	}
-	if len(body.ForeignKeys) != 1 || body.ForeignKeys[0].SQL != `create index concurrently on public."Child's" (parent_id);` || body.ForeignKeys[0].RefTable != "parent" {
+	if len(body.ForeignKeys) != 2 || body.ForeignKeys[0].SQL != `create index concurrently on public."Child's" (parent_id);` || body.ForeignKeys[0].RefTable != "parent" {
 		t.Errorf("foreign keys: %+v", body.ForeignKeys)
+	} else if sql := body.ForeignKeys[1].SQL; sql != "create index on public.parts (parent_id);" {
+		t.Errorf("of a partitioned table: %s", sql)
 	}
 	if len(body.Unused) != 6 {
 		t.Errorf("unused: %+v", body.Unused)

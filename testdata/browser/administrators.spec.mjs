@@ -24,7 +24,13 @@ test('an owner invites somebody, who joins by the link that is shown once', { ti
   const page = await world.open('/administrators')
   await elevationEnds()
   await page.getByRole('button', { name: 'Invite' }).click()
-  await page.getByRole('dialog', { name: 'Invite an administrator' }).getByText('Runs SQL as the owner of the database, and so reaches everything in it.').waitFor()
+  const roles = page.getByRole('dialog', { name: 'Invite an administrator' }).getByRole('group', { name: 'Role' })
+  for (const [role, may] of [['owner', 'Everything: also administrators'], ['editor', 'Runs SQL as the owner of the database, and so reaches everything in it.'], ['viewer', 'Changes nothing']]) {
+    const choice = roles.getByRole('radio', { name: role, exact: true })
+    assert.ok((await choice.evaluate((node) => document.getElementById(node.getAttribute('aria-describedby')).textContent)).includes(may))
+    await roles.getByText(may).waitFor()
+  }
+  await expectNoAxeViolations(page)
   await page.getByLabel('E-mail').fill('not an address')
   await page.getByRole('button', { name: 'Make the link' }).click()
 
@@ -45,7 +51,7 @@ test('an owner invites somebody, who joins by the link that is shown once', { ti
 
   await page.locator('input[aria-invalid=true]').waitFor() // now it is the address that is refused
   await page.getByLabel('E-mail').fill('grace@example.com')
-  await page.getByLabel('Role').selectOption('viewer')
+  await page.getByRole('radio', { name: 'viewer', exact: true }).check()
   await page.getByRole('button', { name: 'Make the link' }).click()
   const shown = page.getByRole('dialog', { name: 'A link for grace@example.com' })
   const link = new URL(await shown.getByRole('region', { name: 'Link' }).innerText())

@@ -1,5 +1,6 @@
 // The API screen: what is offered to whom, composing requests, their code, answer, SQL and plan.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -20,15 +21,21 @@ before(async () => {
     create table secrets (id int primary key, owner uuid);
     alter table secrets enable row level security;
     create table "we ird, ""table""" (id int primary key, "a b" text, "<svg onload=alert(1)>" text);
+    create table "odd name" ("Größe" int primary key, "a.b" text, "q""uote" text, "x,y" text unique);
+    create table "a.b" ("Id" int primary key, "Odd Ref" int references "odd name" ("Größe"));
+    create table "Größe" ("Größe" int primary key, "a.b" int references "a.b" ("Id"));
     create view cheap as select id, title from books where price < 10;
     insert into authors (name) values ('Ada'), ('Grace');
     insert into books (id, title, author, second, price, mood, tags, data) values
       (9007199254740993, 'Notes', 1, 2, 12.50, 'glad', '{a,b}', '{"k": 1}'), (2, '${xss.replaceAll("'", "''")}', 2, null, 7, 'sad', '{}', null);
     insert into "we ird, ""table""" values (1, 'x', 'y');
+    insert into "odd name" values (7, 'p', 'q', 'r');
+    insert into "a.b" values (1, 7);
+    insert into "Größe" values (3, 1);
     create function add(a int, b int default 2) returns int language sql immutable as $$ select a + b $$;
     create function books_of(author_id bigint) returns setof books language sql stable as $$ select * from books where author = author_id $$;
     create function wipe() returns void language sql as $$ delete from books $$;
-    grant select, insert, update, delete on authors, books, cheap, secrets, "we ird, ""table""" to anon, authenticated, service_role;
+    grant select, insert, update, delete on authors, books, cheap, secrets, "we ird, ""table""", "odd name", "a.b", "Größe" to anon, authenticated, service_role;
     revoke delete on authors from anon;
     revoke execute on function wipe() from public, anon;
   `)
@@ -201,6 +208,11 @@ test('the addresses are accepted, and supabase-js asks for the same', { timeout:
     ['books', { embeds: [{ ...book, name: 'authors', hint: 'second', alias: 'co', inner: true, columns: [{ name: 'name' }], filters: [{ column: 'name', op: 'eq', value: 'Grace' }] }] }],
     ['authors', { embeds: [{ ...book, name: 'books', hint: 'books_author_fkey', order: [{ column: 'id' }], limit: 1 }] }],
     ['we ird, "table"', { columns: [{ name: 'a b' }], filters: [{ column: 'a b', op: 'neq', value: 'x & y' }], order: [{ column: 'a b' }] }],
+    ['odd name', { columns: [{ name: 'Größe' }, { name: 'a.b', alias: 'A.b' }, { name: 'q"uote' }, { name: 'x,y' }], filters: [{ column: 'a.b', op: 'eq', value: 'p' }, { column: 'q"uote', op: 'in', value: 'q, "r"' }, { column: 'x,y', op: 'is', value: 'null', not: true }], order: [{ column: 'Größe', descending: true }, { column: 'q"uote' }] }],
+    ['a.b', { columns: [{ name: 'Id' }], embeds: [{ ...book, name: 'odd name', alias: 'Odd "one"', inner: true, columns: [{ name: 'a.b' }], filters: [{ column: 'a.b', op: 'eq', value: 'p' }] }, { ...book, name: 'Größe', order: [{ column: 'Größe' }], limit: 1 }] }],
+    ['Größe', { filters: [{ column: 'Größe', op: 'gt', value: '1' }], embeds: [{ ...book, name: 'a.b', hint: 'Größe_a.b_fkey', inner: true }] }],
+    ['odd name', { verb: 'upsert', body: '[{"Größe": 7, "a.b": "p", "x,y": "r"}]', onConflict: ['x,y'], returning: true, columns: [{ name: 'a.b' }] }],
+    ['odd name', { verb: 'update', body: '{"q\\"uote": "q"}', filters: [{ column: 'q"uote', op: 'eq', value: 'q' }], returning: true }],
     ['authors', { verb: 'insert', body: '[{"name": "Jean"}, {"name": "Kay"}]', returning: true }],
     ['books', { verb: 'upsert', body: '{"id": 2, "title": "t", "author": 2}', onConflict: ['id'], returning: true }],
     ['books', { verb: 'update', body: '{"out": true}', filters: [{ column: 'id', op: 'eq', value: '2' }], returning: true, columns: [{ name: 'id' }] }],
@@ -234,6 +246,51 @@ test('the addresses are accepted, and supabase-js asks for the same', { timeout:
     }
   }
   await world.close(page)
+})
+
+test('the code for a shell asks for what has any name', { timeout: 60_000 }, async () => {
+  const page = await world.open('/explore')
+  for (const [table, request, wanted] of [
+    ['odd name', { columns: [{ name: 'q"uote' }], filters: [{ column: 'a.b', op: 'eq', value: 'p' }] }, [{ 'q"uote': 'q' }]],
+    ['a.b', { columns: [{ name: 'Id' }], embeds: [{ name: 'odd name', columns: [{ name: 'a.b' }], embeds: [], filters: [], order: [] }] }, [{ Id: 1, 'odd name': { 'a.b': 'p' } }]],
+    ['Größe', { columns: [{ name: 'Größe' }], filters: [{ column: 'Größe', op: 'eq', value: '3' }] }, [{ Größe: 3 }]],
+    ['odd name', { verb: 'upsert', body: `[{"Größe": 8, "q\\"uote": "it's", "x,y": "s"}]`, onConflict: ['x,y'], returning: true, columns: [{ name: 'q"uote' }] }, [{ 'q"uote': "it's" }]],
+  ]) {
+    await page.goto(new URL(`/admin${address(`/explore/public/${encodeURIComponent(table)}`, request, { lang: 'curl' })}`, world.url).href)
+    await page.getByRole('heading', { name: `public.${table}`, exact: true }).waitFor()
+    const code = await page.getByRole('region', { name: 'Code', exact: true }).innerText()
+    assert.deepEqual(JSON.parse(execFileSync('sh', ['-c', code], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })), wanted, code)
+  }
+  await world.close(page)
+})
+
+test('Run is in sight of every tab, at any width', { timeout: 90_000 }, async () => {
+  for (const width of [360, 768, 900, 1024, 1280, 1440]) {
+    for (const request of [{ limit: 5 }, { verb: 'update', body: '{"out": true}' }]) {
+      const page = await world.open(address('/explore/public/books', request), { width })
+      const run = page.getByRole('button', { name: 'Run as database owner' })
+      const reached = async () => {
+        await run.scrollIntoViewIfNeeded()
+        assert.ok(await run.evaluate((node) => {
+          const { left, top, width, height } = node.getBoundingClientRect()
+          return [[left + 2, top + height / 2], [left + width / 2, top + height / 2], [left + width - 2, top + height / 2]].every(([x, y]) => node.contains(document.elementFromPoint(x, y)))
+        }), `covered at ${width} px`)
+      }
+      for (const tab of ['Plan', 'SQL', 'Code']) {
+        await page.getByRole('tab', { name: tab, exact: true }).click()
+        await reached()
+      }
+      await run.click()
+      await page.getByRole('tabpanel', { name: 'Result' }).getByText(/^\d+\.\d ms$/).waitFor()
+      await reached()
+      // What it gave is still there after a look at the code.
+      await page.getByRole('tab', { name: 'Code', exact: true }).click()
+      await page.getByRole('tab', { name: 'Result', exact: true }).click()
+      await page.getByRole('tabpanel', { name: 'Result' }).getByText(/^\d+\.\d ms$/).waitFor()
+      await expectNoSidewaysScroll(page)
+      await world.close(page)
+    }
+  }
 })
 
 test('axe finds nothing, in both schemes and at all widths', { timeout: 180_000 }, async () => {

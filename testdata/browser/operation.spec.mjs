@@ -191,6 +191,35 @@ test('findings about statements, indexes and tables come with what to do', { tim
   await world.close(page)
 })
 
+test('a missing index is made and a needless one dropped after its SQL was seen', { timeout: 120_000 }, async () => {
+  await world.sql(`
+    create table "Odd.parents" (id int primary key);
+    create table "Odd kids" (id int primary key, "the ""parent""" int references "Odd.parents" (id));
+    create index "Odd idx" on "Odd kids" ((id + 1))`)
+  const page = await world.open('/performance?tab=indexes')
+  await page.getByRole('button', { name: /^Create the index for Odd kids_the/ }).click(within)
+  const drawer = page.getByRole('dialog')
+  await drawer.getByText('Odd kids: reads and writes go on').waitFor(within)
+  assert.equal((await drawer.getByRole('region', { name: 'Statement 1' }).innerText()).trim().replace(/\s+/g, ' '), 'create index concurrently on public."Odd kids" ("the ""parent""")')
+  await expectNoAxeViolations(page)
+  await drawer.getByRole('button', { name: 'Create the index' }).click()
+  await drawer.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: /^Create the index for Odd kids_the/ }).waitFor({ state: 'detached', ...within })
+  assert.equal((await world.sql(`select from pg_indexes where tablename = 'Odd kids' and indexdef like '%("the ""parent""")'`)).rowCount, 1)
+
+  await page.getByRole('button', { name: 'Drop… Odd idx' }).click(within)
+  await drawer.getByText('Odd kids: reads and writes wait').waitFor(within)
+  await drawer.getByRole('button', { name: 'Do it this way' }).click()
+  await drawer.getByText('drop index concurrently public."Odd idx"').waitFor()
+  const drop = drawer.getByRole('button', { name: 'Drop the index' })
+  assert.equal(await drop.isDisabled(), true)
+  await drawer.getByRole('textbox', { name: 'Type Odd idx to go on' }).fill('Odd idx')
+  await drop.click()
+  await page.getByRole('button', { name: 'Drop… Odd idx' }).waitFor({ state: 'detached', ...within })
+  assert.equal((await world.sql(`select from pg_indexes where indexname = 'Odd idx'`)).rowCount, 0)
+  await world.close(page)
+})
+
 test('who holds whom up is shown and ended', { timeout: 120_000 }, async () => {
   const connect = async (application) => {
     const client = new pg.Client({ connectionString: world.databaseURL, application_name: application })

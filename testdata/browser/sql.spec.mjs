@@ -156,6 +156,26 @@ test('what destroys asks first, with what it would touch; read-only refuses', { 
   await world.close(page)
 })
 
+test('a table that a run leaves open to the API is warned of, and no other', { timeout: 60_000 }, async () => {
+  const page = await world.open('/sql')
+  await run(page, `
+    create table guarded (id int); grant select on guarded to anon; alter table guarded enable row level security;
+    create table granted_to_none (id int); revoke all on granted_to_none from anon, authenticated;
+    create schema hidden; create table hidden.t (id int); grant usage on schema hidden to anon; grant select on hidden.t to anon;
+    begin; create table taken_back (id int); grant select on taken_back to anon; rollback;
+    create temp table planets (id int);
+    create table for_users (id int); revoke all on for_users from anon; grant select on for_users to authenticated;
+    create table "Open ""one""" (id int); revoke all on "Open ""one""" from anon, authenticated; grant select, insert on "Open ""one""" to anon`, 'Control+Shift+Enter')
+  await page.getByText('public.Open "one" is open to whoever holds the public key').waitFor()
+  await page.getByText('anon may read, insert.').waitFor()
+  await page.getByText('public.for_users is open to whoever signs in').waitFor()
+  assert.equal(await page.getByText(/is open to/).count(), 2)
+  await expectNoAxeViolations(page)
+  await page.getByRole('link', { name: 'Policies of for_users' }).click()
+  await page.getByRole('heading', { name: 'public.for_users' }).waitFor()
+  await world.close(page)
+})
+
 test('more rows are loaded, and the result is taken away as CSV and JSON', { timeout: 60_000 }, async () => {
   const page = await world.open('/sql')
   await run(page, 'select id, name, mass from planets order by id')

@@ -11,6 +11,7 @@ before(async () => {
     create table notes (id bigint generated always as identity primary key, body text not null, owner uuid references auth.users (id));
     alter table notes enable row level security;
     create policy mine on notes to authenticated using (true);
+    create index notes_body on notes (body);
     create function twice(n int) returns int language sql immutable as 'select n * 2';
     drop extension if exists pg_stat_statements;
     insert into auth.users (id, aud, role, email) values ('00000000-0000-4000-8000-000000000001', 'authenticated', 'authenticated', 'grace@app.example');
@@ -52,6 +53,7 @@ test('every refused action stays, is reached by keyboard and says why in the sam
     ['/tables', ['Create a table']],
     ['/tables/public/notes', ['Insert', 'Import', 'Create a table']],
     ['/performance', ['Create it']],
+    ['/performance?tab=indexes', ['Create the index for notes_owner_fkey', 'Drop… notes_body']],
   ]) {
     await visit(path)
     for (const name of names) await refused(main.getByRole('button', { name, exact: true }).first())

@@ -1,4 +1,4 @@
-// What a person should know before statements are run: what they destroy, and what they stop for everybody else.
+// What a person should know of statements: what they destroy, what they stop for everybody else, which tables they make.
 import type { Statement, Word } from '../../sql/statements.ts'
 
 interface Danger {
@@ -39,6 +39,13 @@ class Reader {
 }
 
 const written = (name: { schema: string | undefined, name: string }) => name.schema === undefined ? name.name : `${name.schema}.${name.name}`
+
+/** The table that a statement makes, if it is one that outlives the session. */
+export function madeBy(statement: Statement): { schema: string | undefined, name: string } | undefined {
+  const all = new Reader(statement.words)
+  const at = all.is(0, 'create', 'table') ? 2 : all.is(0, 'create', 'unlogged', 'table') ? 3 : 0
+  return at === 0 ? undefined : all.name(at)
+}
 
 /** What there is to warn of in a statement. */
 export function dangersOf(statement: Statement, rowsOf: RowsOf): Danger[] {

@@ -1,5 +1,5 @@
 // Dart with supabase_flutter.
-import { argumentsText, at, elements, key, operand, orderText, placedFilters, placedLimits, placedOrders, select } from './url.ts'
+import { argumentsText, at, conflict, elements, key, operand, orderText, placedFilters, placedLimits, placedOrders, select } from './url.ts'
 import { laidOut, quoted, type Request, type Server } from './place.ts'
 import { literal } from './javascript.ts'
 
@@ -26,7 +26,7 @@ export function dart(request: Request, server: Server): string {
     lines.push(`.from(${text(request.name)})`)
     const body = value(request.body, '  ')
     if (request.verb === 'select') lines.push(`.select(${chosen === '*' ? '' : text(chosen)})`)
-    else if (request.verb === 'upsert') lines.push(`.upsert(${body}${request.onConflict.length > 0 ? `, onConflict: ${text(request.onConflict.join(','))}` : ''})`)
+    else if (request.verb === 'upsert') lines.push(`.upsert(${body}${request.onConflict.length > 0 ? `, onConflict: ${text(conflict(request))}` : ''})`)
     else lines.push(`.${request.verb}(${request.verb === 'delete' ? '' : body})`)
   }
   if (request.verb !== 'insert' && request.verb !== 'upsert') {

@@ -1,5 +1,5 @@
 // JavaScript with supabase-js.
-import { argumentsText, at, elements, key, operand, orderText, placedFilters, placedLimits, placedOrders, select } from './url.ts'
+import { argumentsText, at, conflict, elements, key, operand, orderText, placedFilters, placedLimits, placedOrders, select } from './url.ts'
 import { laidOut, type Request, type Server } from './place.ts'
 
 const methods: Record<string, string> = {
@@ -29,7 +29,7 @@ function call(request: Request, server: Server): string {
     const body = laidOut(request.body, '  ')
     if (request.verb === 'select') lines.push(`.select(${chosen === '*' && !count ? '' : text(chosen)}${options(count)})`)
     else if (request.verb === 'insert') lines.push(`.insert(${body}${options(count)})`)
-    else if (request.verb === 'upsert') lines.push(`.upsert(${body}${options(request.onConflict.length > 0 ? `onConflict: ${text(request.onConflict.join(','))}` : '', count)})`)
+    else if (request.verb === 'upsert') lines.push(`.upsert(${body}${options(request.onConflict.length > 0 ? `onConflict: ${text(conflict(request))}` : '', count)})`)
     else if (request.verb === 'update') lines.push(`.update(${body}${options(count)})`)
     else lines.push(`.delete(${count ? `{ ${count} }` : ''})`)
     if (request.verb !== 'select' && request.returning) lines.push(`.select(${chosen === '*' ? '' : text(chosen)})`)

@@ -1,5 +1,5 @@
 // Kotlin with supabase-kt.
-import { at, element, elements, json, key, operand, orderText, placedFilters, placedLimits, placedOrders, select } from './url.ts'
+import { at, conflict, element, elements, json, key, operand, orderText, placedFilters, placedLimits, placedOrders, select } from './url.ts'
 import { argumentsText, quoted, type Request, type Server } from './place.ts'
 import { literal } from './javascript.ts'
 
@@ -46,7 +46,7 @@ export function kotlin(request: Request, server: Server): string {
     if (schema) inside.unshift(`schema = ${text(request.schema)}`)
     if (chosen !== '*') inside.push(`select(Columns.raw(${text(chosen)}))`)
   } else if (request.verb !== 'select' && request.returning) inside.push(chosen === '*' ? 'select()' : `select(Columns.raw(${text(chosen)}))`)
-  if (request.verb === 'upsert' && request.onConflict.length > 0) inside.push(`onConflict = ${text(request.onConflict.join(','))}`)
+  if (request.verb === 'upsert' && request.onConflict.length > 0) inside.push(`onConflict = ${text(conflict(request))}`)
   if (request.single) inside.push('single()')
   const block = inside.length > 0 ? ` {\n${inside.map((line) => `    ${line}`).join('\n')}\n}` : ''
   let call: string

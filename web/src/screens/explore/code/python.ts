@@ -1,5 +1,5 @@
 // Python with supabase-py.
-import { at, elements, json, key, operand, orderText, placedFilters, placedLimits, placedOrders, select, values } from './url.ts'
+import { at, conflict, elements, json, key, operand, orderText, placedFilters, placedLimits, placedOrders, select, values } from './url.ts'
 import { quoted, type Request, type Server } from './place.ts'
 import { literal } from './javascript.ts'
 
@@ -32,7 +32,7 @@ export function python(request: Request, server: Server): string {
     lines.push(`.table(${text(request.name)})`)
     if (request.verb === 'select') call('select', text(chosen), count)
     else if (request.verb === 'delete') call('delete', count, request.returning ? '' : 'returning="minimal"')
-    else call(request.verb, value(request.body), request.onConflict.length > 0 && request.verb === 'upsert' ? `on_conflict=${text(request.onConflict.join(','))}` : '', count, request.returning ? '' : 'returning="minimal"')
+    else call(request.verb, value(request.body), request.onConflict.length > 0 && request.verb === 'upsert' ? `on_conflict=${text(conflict(request))}` : '', count, request.returning ? '' : 'returning="minimal"')
   }
   if (request.verb !== 'insert' && request.verb !== 'upsert') {
     for (const placed of placedFilters(request)) {

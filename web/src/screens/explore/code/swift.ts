@@ -1,5 +1,5 @@
 // Swift with supabase-swift.
-import { at, elements, json, key, operand, orderText, placedFilters, placedLimits, placedOrders, select } from './url.ts'
+import { at, conflict, elements, json, key, operand, orderText, placedFilters, placedLimits, placedOrders, select } from './url.ts'
 import { argumentsText, quoted, type Request, type Server } from './place.ts'
 import { literal } from './javascript.ts'
 
@@ -34,7 +34,7 @@ export function swift(request: Request, server: Server): string {
     if (request.verb !== 'select' && request.verb !== 'delete') before = `let values: ${json(request.body) instanceof Array ? '[[String: AnyJSON]]' : '[String: AnyJSON]'} = ${value(request.body)}\n`
     if (request.verb === 'select') call('select', chosen === '*' ? '' : text(chosen), count)
     else if (request.verb === 'delete') call('delete', count)
-    else call(request.verb, 'values', request.verb === 'upsert' && request.onConflict.length > 0 ? `onConflict: ${text(request.onConflict.join(','))}` : '', count)
+    else call(request.verb, 'values', request.verb === 'upsert' && request.onConflict.length > 0 ? `onConflict: ${text(conflict(request))}` : '', count)
   }
   if (request.verb !== 'insert' && request.verb !== 'upsert') {
     for (const placed of placedFilters(request)) {

@@ -42,6 +42,9 @@ function inside(columns: readonly Picked[], embeds: readonly Embed[]): string {
 /** The value of select, "*" when nothing is chosen. */
 export function select(request: Pick<Request, 'columns' | 'embeds'>): string { return inside(request.columns, request.embeds) }
 
+/** The columns that tell which row an upsert means. */
+export function conflict(request: Request): string { return request.onConflict.map(name).join(',') }
+
 /** A condition with its place: the names of the embeds that it is within. */
 interface Placed<T> { at: string[], is: T }
 
@@ -96,9 +99,9 @@ export function orderText(order: readonly Order[]): string {
 function parameters(request: Request): [string, string][] {
   const list: [string, string][] = []
   const shows = request.verb === 'select' || request.verb === 'rpc' ? request.columns.length + request.embeds.length > 0 || request.verb === 'select' : request.returning
-  if (request.verb === 'upsert' && request.onConflict.length > 0) list.push(['on_conflict', request.onConflict.join(',')])
+  if (request.verb === 'upsert' && request.onConflict.length > 0) list.push(['on_conflict', conflict(request)])
   const keys = request.verb === 'insert' || request.verb === 'upsert' ? columnsOf(request.body) : undefined
-  if (keys) list.push(['columns', keys.map((one) => `"${one}"`).join(',')])
+  if (keys) list.push(['columns', keys.map((one) => `"${one.replace(/[\\"]/g, '\\$&')}"`).join(',')])
   if (request.verb === 'rpc' && request.get) for (const [of, value] of Object.entries(values(request))) list.push([of, argument(value)])
   if (shows) list.push(['select', select(request)])
   if (request.verb === 'insert' || request.verb === 'upsert') return list
