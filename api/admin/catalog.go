@@ -242,43 +242,44 @@ func (b *CatalogBody) etag() (string, error) {
 // queries of the catalog would take longer than to run them.
 const spellNames = `select pg_catalog.num_nulls(pg_catalog.set_config('search_path', '', true), pg_catalog.set_config('jit', 'off', true))`
 
-// readCatalogBody reads all of it in the snapshot of a transaction.
+// readCatalogBody reads all of it in the snapshot of a transaction, in one flight.
 func readCatalogBody(ctx context.Context, tx pgx.Tx) (*CatalogBody, error) {
-	if _, err := tx.Exec(ctx, spellNames); err != nil {
-		return nil, err
-	}
+	batch := &pgx.Batch{}
+	batch.Queue(spellNames)
 	b := &CatalogBody{
 		Schemas: []SchemaBody{}, Relations: []*RelationBody{}, Enums: []EnumBody{}, Functions: []FunctionBody{},
 		Roles: []RoleBody{}, Extensions: []ExtensionBody{},
 	}
 	byOID := map[uint32]*RelationBody{}
-	if err := b.readObjects(ctx, tx, byOID); err != nil {
+	if err := b.queueObjects(batch, byOID); err != nil {
 		return nil, err
 	}
-	if err := readParts(ctx, tx, byOID); err != nil {
+	if err := queueParts(batch, byOID); err != nil {
+		return nil, err
+	}
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, err
 	}
 	b.Truncated = len(b.Relations) == mostListedObjects || len(b.Functions) == mostListedObjects
 	return b, nil
 }
 
-// eachOf runs the query of a file and calls add for each row, once it is in the targets.
-func eachOf(ctx context.Context, tx pgx.Tx, file string, arguments []any, targets []any, add func()) error {
+// eachOf adds the query of a file to a batch, and calls add for each row, once it is in the targets.
+func eachOf(batch *pgx.Batch, file string, arguments []any, targets []any, add func()) error {
 	text, err := catalogSQL.ReadFile("catalog_sql/" + file + ".sql")
 	if err != nil {
 		return err
 	}
-	rows, err := tx.Query(ctx, string(text), arguments...)
-	if err != nil {
-		return fmt.Errorf("read the %s: %w", file, err)
-	}
-	if _, err = pgx.ForEachRow(rows, targets, func() error { add(); return nil }); err != nil {
-		return fmt.Errorf("read the %s: %w", file, err)
-	}
+	batch.Queue(string(text), arguments...).Query(func(rows pgx.Rows) error {
+		if _, err := pgx.ForEachRow(rows, targets, func() error { add(); return nil }); err != nil {
+			return fmt.Errorf("read the %s: %w", file, err)
+		}
+		return nil
+	})
 	return nil
 }
 
-func (b *CatalogBody) readObjects(ctx context.Context, tx pgx.Tx, byOID map[uint32]*RelationBody) error {
+func (b *CatalogBody) queueObjects(batch *pgx.Batch, byOID map[uint32]*RelationBody) error {
 	var (
 		schema    SchemaBody
 		relation  RelationBody
@@ -321,7 +322,7 @@ func (b *CatalogBody) readObjects(ctx context.Context, tx pgx.Tx, byOID map[uint
 		{"roles", nil, []any{&role.Name, &role.Login, &role.Superuser, &role.BypassRLS, &role.Owner, &role.Usable}, func() { b.Roles = append(b.Roles, role) }},
 		{"extensions", nil, []any{&extension.Name, &extension.Version, &extension.Schema, &extension.Comment}, func() { b.Extensions = append(b.Extensions, extension) }},
 	} {
-		if err := eachOf(ctx, tx, query.file, query.arguments, query.targets, query.add); err != nil {
+		if err := eachOf(batch, query.file, query.arguments, query.targets, query.add); err != nil {
 			return err
 		}
 	}
@@ -334,8 +335,8 @@ type constraintRow struct {
 	ForeignKeyBody
 }
 
-// readParts reads what belongs to relations.
-func readParts(ctx context.Context, tx pgx.Tx, byOID map[uint32]*RelationBody) error {
+// queueParts adds the queries of what belongs to relations, behind that of the relations.
+func queueParts(batch *pgx.Batch, byOID map[uint32]*RelationBody) error {
 	var (
 		oid        uint32
 		column     ColumnBody
@@ -367,7 +368,7 @@ func readParts(ctx context.Context, tx pgx.Tx, byOID map[uint32]*RelationBody) e
 			&oid, &policy.Name, &policy.Command, &policy.Permissive, &policy.Roles, &policy.Using, &policy.Check,
 		}, func(r *RelationBody) { r.Policies = append(r.Policies, policy); policy.Roles = nil }},
 	} {
-		err := eachOf(ctx, tx, query.file, nil, query.targets, func() {
+		err := eachOf(batch, query.file, nil, query.targets, func() {
 			if relation := byOID[oid]; relation != nil {
 				query.add(relation)
 			}

@@ -165,14 +165,13 @@ func (d *Data) rights(ctx context.Context, schemas []string) (*restRights, error
 	found := &restRights{map[uint32]*relationRights{}, map[uint32][]string{}}
 	session := console.Session{ReadOnly: true, StatementTimeout: catalogTimeout, LockTimeout: catalogLocks}
 	err := d.pool.Tx(ctx, session, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, spellNames); err != nil {
-			return err
-		}
+		batch := &pgx.Batch{}
+		batch.Queue(spellNames)
 		var oid uint32
 		var rls bool
 		var role string
 		var granted, passed []string
-		err := eachOf(ctx, tx, "relation_rights", []any{schemas, appRoles[:]}, []any{&oid, &rls, &role, &granted, &passed}, func() {
+		err := eachOf(batch, "relation_rights", []any{schemas, appRoles[:]}, []any{&oid, &rls, &role, &granted, &passed}, func() {
 			r := found.relations[oid]
 			if r == nil {
 				r = &relationRights{rls: rls}
@@ -184,9 +183,13 @@ func (d *Data) rights(ctx context.Context, schemas []string) (*restRights, error
 		if err != nil {
 			return err
 		}
-		return eachOf(ctx, tx, "routine_rights", []any{schemas, appRoles[:]}, []any{&oid, &role}, func() {
+		err = eachOf(batch, "routine_rights", []any{schemas, appRoles[:]}, []any{&oid, &role}, func() {
 			found.routines[oid] = append(found.routines[oid], role)
 		})
+		if err != nil {
+			return err
+		}
+		return tx.SendBatch(ctx, batch).Close()
 	})
 	return found, err
 }

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"context"
 	"embed"
 	"fmt"
 	"net/http"
@@ -113,15 +112,14 @@ func (d *Data) findings(c echo.Context) error {
 	body := FindingsBody{Findings: []FindingBody{}, Rules: findingRules(), Truncated: []string{}, Schemas: d.options.Exposed}
 	session := console.Session{ReadOnly: true, StatementTimeout: catalogTimeout, LockTimeout: catalogLocks}
 	err := d.pool.Tx(ctx, session, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, spellNames); err != nil {
-			return err
-		}
+		batch := &pgx.Batch{}
+		batch.Queue(spellNames)
 		for i := range body.Rules {
-			if err := body.look(ctx, tx, &body.Rules[i]); err != nil {
-				return fmt.Errorf("look for %s: %w", body.Rules[i].Rule, err)
+			if err := body.look(batch, &body.Rules[i]); err != nil {
+				return err
 			}
 		}
-		return nil
+		return tx.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {
 		return err
@@ -129,20 +127,27 @@ func (d *Data) findings(c echo.Context) error {
 	return c.JSON(http.StatusOK, body)
 }
 
-// look adds the findings of a rule.
-func (b *FindingsBody) look(ctx context.Context, tx pgx.Tx, rule *FindingRule) error {
+// look adds the query of a rule to a batch, and what it finds to the findings.
+func (b *FindingsBody) look(batch *pgx.Batch, rule *FindingRule) error {
 	text, err := findingsSQL.ReadFile("findings_sql/" + rule.Rule + ".sql")
 	if err != nil {
 		return err
 	}
-	rows, err := tx.Query(ctx, string(text), b.Schemas, mostFindings+1)
-	if err != nil {
-		return err
-	}
+	batch.Queue(string(text), b.Schemas, mostFindings+1).Query(func(rows pgx.Rows) error {
+		if err := b.add(rows, rule); err != nil {
+			return fmt.Errorf("look for %s: %w", rule.Rule, err)
+		}
+		return nil
+	})
+	return nil
+}
+
+// add takes the findings of a rule.
+func (b *FindingsBody) add(rows pgx.Rows, rule *FindingRule) error {
 	var found FindingBody
 	var exposed bool
 	count := 0
-	_, err = pgx.ForEachRow(rows, []any{&found.Schema, &found.Object, &found.Kind, &found.Table, &exposed, &found.Detail, &found.Fix}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&found.Schema, &found.Object, &found.Kind, &found.Table, &exposed, &found.Detail, &found.Fix}, func() error {
 		if count++; count > mostFindings {
 			b.Truncated = append(b.Truncated, rule.Rule)
 			return nil

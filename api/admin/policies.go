@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -108,17 +107,16 @@ func (d *Data) policies(c echo.Context) error {
 	body := PoliciesBody{Tables: []PolicyTableBody{}, Schemas: d.options.Exposed, Migrations: d.options.MigrationsDir != ""}
 	session := console.Session{ReadOnly: true, StatementTimeout: catalogTimeout, LockTimeout: catalogLocks}
 	err := d.pool.Tx(ctx, session, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, spellNames); err != nil {
+		batch := &pgx.Batch{}
+		batch.Queue(spellNames)
+		batch.Queue(policyRoles).Query(func(rows pgx.Rows) (err error) {
+			body.Roles, err = pgx.CollectRows(rows, pgx.RowTo[string])
+			return err
+		})
+		if err := body.queueTables(batch); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, policyRoles)
-		if err != nil {
-			return err
-		}
-		if body.Roles, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
-			return err
-		}
-		return body.readTables(ctx, tx)
+		return tx.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {
 		return err
@@ -126,11 +124,8 @@ func (d *Data) policies(c echo.Context) error {
 	return c.JSON(http.StatusOK, body)
 }
 
-func (b *PoliciesBody) readTables(ctx context.Context, tx pgx.Tx) error {
-	rows, err := tx.Query(ctx, policyTables, b.Schemas, mostListedObjects)
-	if err != nil {
-		return err
-	}
+// queueTables adds the queries of tables and of their policies to a batch.
+func (b *PoliciesBody) queueTables(batch *pgx.Batch) error {
 	var (
 		oid             uint32
 		table           PolicyTableBody
@@ -138,26 +133,26 @@ func (b *PoliciesBody) readTables(ctx context.Context, tx pgx.Tx) error {
 		policy          PolicyBody
 	)
 	at := map[uint32]int{}
-	_, err = pgx.ForEachRow(rows, []any{
-		&oid, &table.Schema, &table.Name, &table.Owner, &table.RLS, &table.RLSForced, &table.Exposed, &table.OwnerBypasses, &columns, &grants,
-	}, func() error {
-		added := table
-		added.Policies = []PolicyBody{}
-		if added.Columns, err = unmarshalEach[PolicyColumnBody](columns); err != nil {
-			return err
-		}
-		if added.Grants, err = unmarshalEach[PolicyGrantBody](grants); err != nil {
-			return err
-		}
-		at[oid], columns, grants = len(b.Tables), nil, nil
-		b.Tables = append(b.Tables, added)
-		return nil
-	})
-	if err != nil {
+	batch.Queue(policyTables, b.Schemas, mostListedObjects).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{
+			&oid, &table.Schema, &table.Name, &table.Owner, &table.RLS, &table.RLSForced, &table.Exposed, &table.OwnerBypasses, &columns, &grants,
+		}, func() (err error) {
+			added := table
+			added.Policies = []PolicyBody{}
+			if added.Columns, err = unmarshalEach[PolicyColumnBody](columns); err != nil {
+				return err
+			}
+			if added.Grants, err = unmarshalEach[PolicyGrantBody](grants); err != nil {
+				return err
+			}
+			at[oid], columns, grants = len(b.Tables), nil, nil
+			b.Tables = append(b.Tables, added)
+			return nil
+		})
+		b.Truncated = len(b.Tables) == mostListedObjects
 		return err
-	}
-	b.Truncated = len(b.Tables) == mostListedObjects
-	return eachOf(ctx, tx, "policies", nil, []any{
+	})
+	return eachOf(batch, "policies", nil, []any{
 		&oid, &policy.Name, &policy.Command, &policy.Permissive, &policy.Roles, &policy.Using, &policy.Check,
 	}, func() {
 		if i, listed := at[oid]; listed {
