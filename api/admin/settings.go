@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
@@ -42,6 +43,9 @@ type SettingBody struct {
 
 // SettingsBody is the answer of GET and PATCH /settings.
 type SettingsBody struct {
+	// PID is the process that ends at SIGTERM, to be started again.
+	PID int `json:"pid"`
+
 	Settings []SettingBody `json:"settings"`
 }
 
@@ -92,7 +96,7 @@ func (o *Options) listSettings(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, SettingsBody{list})
+	return c.JSON(http.StatusOK, SettingsBody{PID: os.Getpid(), Settings: list})
 }
 
 // changeSettings answers PATCH /settings. All of the changes are stored or none.
@@ -156,7 +160,7 @@ func (o *Options) changeSettings(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, SettingsBody{list})
+	return c.JSON(http.StatusOK, SettingsBody{PID: os.Getpid(), Settings: list})
 }
 
 // changed picks what a change is about.

@@ -1114,6 +1114,7 @@ export interface SettingChanges {
 }
 
 export interface SettingsBody {
+  pid: number
   settings: SettingBody[]
 }
 
