@@ -274,7 +274,7 @@ func databaseURL(settings *api.Settings) (string, error) {
 		return "", err
 	}
 	if settings.DatabaseURL != "" {
-		return settings.DatabaseURL, nil
+		return settings.DatabaseURL.Reveal(), nil
 	}
 	url, running, err := managed.AttachURL(settings.Data)
 	if err != nil {

@@ -59,7 +59,7 @@ func (s *Settings) overManaged() bool {
 	if s.DatabaseURL == "" {
 		return true
 	}
-	config, err := pgconn.ParseConfig(s.DatabaseURL)
+	config, err := pgconn.ParseConfig(s.DatabaseURL.Reveal())
 	return err == nil && managed.IsSocketFolder(s.Data, config.Host)
 }
 

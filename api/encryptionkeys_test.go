@@ -126,7 +126,7 @@ func TestTheManagedDatabaseHasItsKeysAlsoUnderItsAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	for host, want := range map[string]int{filepath.Join(s.Data, "postgres"): 2, "/elsewhere": 1} {
-		s.DatabaseURL = "postgres://postgres@/postgres?host=" + host
+		s.DatabaseURL = auth.Secret("postgres://postgres@/postgres?host=" + host)
 		ring, err := s.EncryptionKeys("some JWT secret")()
 		if err != nil || len(ring) != want || want == 2 && ring[0].ID() != plain[0].ID() {
 			t.Errorf("%s: %d keys, %v", host, len(ring), err)

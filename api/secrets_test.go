@@ -290,7 +290,7 @@ func TestNoSecretOfAccountsIsShownOrKept(t *testing.T) {
 		settings.TwilioAccount, settings.TwilioToken = "AC0", auth.Secret(given["the texts' token"])
 		settings.TwilioFrom, settings.TwilioURL = "+491511111111", "https://127.0.0.1:1"
 		settings.HookSendSMS, settings.HookSendSMSSecrets = "https://127.0.0.1:1/hook", auth.Secret("v1,whsec_"+given["the hook's secret"])
-		address, err := url.Parse(settings.DatabaseURL)
+		address, err := url.Parse(settings.DatabaseURL.Reveal())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -299,7 +299,7 @@ func TestNoSecretOfAccountsIsShownOrKept(t *testing.T) {
 			given["the database's login"] = login
 		}
 		address.User = url.UserPassword(address.User.Username(), given["the database's login"])
-		settings.DatabaseURL = address.String()
+		settings.DatabaseURL = auth.Secret(address.String())
 		settings.Phone = "true"
 	})
 	w := newSecretWalk(t, s, given)

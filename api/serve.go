@@ -201,7 +201,7 @@ func warn(s *Settings, log zerolog.Logger) {
 // database gives the URL of the database, starting the managed one when no other is given.
 func (s *Server) database(ctx context.Context, progress io.Writer) (string, *managed.Server, error) {
 	if s.settings.DatabaseURL != "" {
-		return s.settings.DatabaseURL, nil, nil
+		return s.settings.DatabaseURL.Reveal(), nil, nil
 	}
 	postgres, err := managed.Start(ctx, managed.Options{
 		DataDir: s.settings.Data, TCPPort: s.settings.PostgresPort, Log: s.log, Progress: progress,

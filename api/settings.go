@@ -27,7 +27,7 @@ type Settings struct {
 	Listen string `flag:"listen" start:"true" default:"127.0.0.1:8090" help:"address of the HTTP server; port 0 picks a free one and prints it"`
 	Data   string `flag:"data" start:"true" default:"./basalt_data" help:"folder of the managed PostgreSQL and of generated secrets"`
 
-	DatabaseURL      string        `flag:"database-url" start:"true" env:"DATABASE_URL" help:"PostgreSQL to use, as a postgres:// URL or a key=value string; empty: Basalt starts its own in --data"`
+	DatabaseURL      auth.Secret   `flag:"database-url" start:"true" env:"DATABASE_URL" help:"PostgreSQL to use, as a postgres:// URL or a key=value string; empty: Basalt starts its own in --data"`
 	PostgresPort     int           `flag:"postgres-port" start:"true" default:"0" help:"loopback TCP port of the managed PostgreSQL; 0: its Unix socket only"`
 	PoolSize         int           `flag:"pool-size" default:"0" help:"most connections to PostgreSQL for requests; 0: 4 per CPU, at least 8"`
 	PoolWait         int           `flag:"pool-wait" default:"2000" help:"most requests that wait for a connection; one more is answered 504"`
@@ -193,7 +193,7 @@ func (s *Settings) CheckDatabaseURL() error {
 	if s.DatabaseURL == "" {
 		return nil
 	}
-	config, err := pgconn.ParseConfig(s.DatabaseURL)
+	config, err := pgconn.ParseConfig(s.DatabaseURL.Reveal())
 	if missing := new(fs.PathError); errors.As(err, &missing) { // a certificate or key that it names
 		return &SettingError{"database-url", missing.Error()}
 	}

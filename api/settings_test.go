@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"basalt/api"
+	"basalt/auth"
 )
 
 // bind reads settings from an environment and a command line, as serve does.
@@ -64,11 +65,11 @@ func TestSettingsComeFromDefaultsEnvironmentAndFlags(t *testing.T) {
 		{"the flag before the environment", map[string]string{"BASALT_MAX_ROWS": "5"}, []string{"--max-rows", "6"}, func(s api.Settings) any { return s.MaxRows }, int64(6)},
 		{"the flag before a default", nil, []string{"--max-rows=0"}, func(s api.Settings) any { return s.MaxRows }, int64(0)},
 		{"an empty variable is none", map[string]string{"BASALT_MAX_ROWS": "", "BASALT_SCHEMAS": ""}, nil, func(s api.Settings) any { return s.MaxRows }, int64(1000)},
-		{"the second variable", map[string]string{"DATABASE_URL": "postgres://a@b/c"}, nil, func(s api.Settings) any { return s.DatabaseURL }, "postgres://a@b/c"},
+		{"the second variable", map[string]string{"DATABASE_URL": "postgres://a@b/c"}, nil, func(s api.Settings) any { return s.DatabaseURL.Reveal() }, "postgres://a@b/c"},
 		{"the first variable before the second", map[string]string{"DATABASE_URL": "postgres://a@b/c", "BASALT_DATABASE_URL": "postgres://d@e/f"}, nil,
-			func(s api.Settings) any { return s.DatabaseURL }, "postgres://d@e/f"},
+			func(s api.Settings) any { return s.DatabaseURL.Reveal() }, "postgres://d@e/f"},
 		{"a second variable that is empty", map[string]string{"DATABASE_URL": "", "BASALT_DATABASE_URL": "postgres://d@e/f"}, nil,
-			func(s api.Settings) any { return s.DatabaseURL }, "postgres://d@e/f"},
+			func(s api.Settings) any { return s.DatabaseURL.Reveal() }, "postgres://d@e/f"},
 		{"a list with blanks", map[string]string{"BASALT_SCHEMAS": " a, b ,,c"}, nil, func(s api.Settings) any { return s.Schemas }, []string{"a", "b", "c"}},
 		{"a list that is emptied", nil, []string{"--extra-search-path="}, func(s api.Settings) any { return len(s.ExtraSearchPath) }, 0},
 		{"a list is replaced, not lengthened", nil, []string{"--schemas", "x"}, func(s api.Settings) any { return s.Schemas }, []string{"x"}},
@@ -253,11 +254,11 @@ func TestTheAddressOfTheManagedDatabaseStandsForNone(t *testing.T) {
 	own := "postgres://postgres:x@/postgres?port=5432&host=" + url.QueryEscape(filepath.Join(data, "postgres"))
 	s, _, err := bind(t, map[string]string{"DATABASE_URL": own}, "--data", data)
 	if err != nil || s.DatabaseURL != "" {
-		t.Errorf("%q, %v", s.DatabaseURL, err)
+		t.Errorf("%q, %v", s.DatabaseURL.Reveal(), err)
 	}
 	s, _, err = bind(t, map[string]string{"DATABASE_URL": own}, "--data", t.TempDir())
-	if err != nil || s.DatabaseURL != own {
-		t.Errorf("another folder's: %q, %v", s.DatabaseURL, err)
+	if err != nil || s.DatabaseURL.Reveal() != own {
+		t.Errorf("another folder's: %q, %v", s.DatabaseURL.Reveal(), err)
 	}
 }
 
@@ -269,7 +270,7 @@ func TestTheAddressOfTheManagedDatabaseNamesTheManagedDatabase(t *testing.T) {
 	}
 	s := api.Defaults()
 	s.Data = data
-	s.DatabaseURL = "postgres://postgres:x@/postgres?port=5432&host=" + url.QueryEscape(filepath.Join(data, "postgres"))
+	s.DatabaseURL = auth.Secret("postgres://postgres:x@/postgres?port=5432&host=" + url.QueryEscape(filepath.Join(data, "postgres")))
 	if got := s.RunningURL(); got != "http://127.0.0.1:1234" {
 		t.Errorf("the server runs at %s", got)
 	}

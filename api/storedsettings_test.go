@@ -24,6 +24,15 @@ func named(t *testing.T, answer *apitest.Answer, name string) admin.SettingBody 
 	return admin.SettingBody{}
 }
 
+func TestTheDatabaseIsNotToldWithItsPassword(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, "", nil)
+	answer := s.Do(t, "GET", "/admin/api/settings", "", s.Administrator(t, administrator.Owner)...)
+	if told := named(t, answer, "database-url"); told.Kind != "secret" || told.Value != "set" || told.Next != "set" || strings.Contains(answer.Body, s.Database.URL) {
+		t.Errorf("%+v", told)
+	}
+}
+
 func TestStoredSettingsCountFromTheNextStartOn(t *testing.T) {
 	t.Parallel()
 	s := apitest.Start(t, `create table n as select * from generate_series(1, 30) as _ (id); grant select on n to anon;`, nil)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 
@@ -48,6 +49,9 @@ type SettingBody struct {
 
 // SettingsBody is the answer of GET and PATCH /settings.
 type SettingsBody struct {
+	// PID is the process that ends at SIGTERM, to be started again.
+	PID int `json:"pid"`
+
 	Settings []SettingBody `json:"settings"`
 	// Refused is why none of the stored settings counts, null when they do.
 	Refused *SettingRefusal `json:"refused"`
@@ -141,7 +145,7 @@ func (o *Options) listSettings(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var body SettingsBody
+	body := SettingsBody{PID: os.Getpid()}
 	body.Settings, err = o.Settings(stored)
 	if refused, ok := errors.AsType[*SettingError](err); ok {
 		body.Refused = &SettingRefusal{refused.Name, refused.Reason}
@@ -222,7 +226,7 @@ func (o *Options) changeSettings(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, SettingsBody{Settings: list})
+	return c.JSON(http.StatusOK, SettingsBody{PID: os.Getpid(), Settings: list})
 }
 
 // settingRefused says why a setting cannot have a value.

@@ -61,7 +61,7 @@ func Settings(t testing.TB, url string) api.Settings {
 	t.Helper()
 	settings := api.Defaults()
 	settings.Listen = "127.0.0.1:0"
-	settings.DatabaseURL = url
+	settings.DatabaseURL = auth.Secret(url)
 	settings.AutoConfirm = "true"
 	settings.Limits = "off"
 	return settings

@@ -1,10 +1,11 @@
 // Settings: where values come from, storing one for the next start, refusals at the field, signing keys, about.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { start } from './world.mjs'
+import { expectNoAxeViolations, expectNoSidewaysScroll, start } from './world.mjs'
 
+const secret = 'a secret of thirty-two bytes or more'
 let world
-before(async () => { world = await start({ flags: ['--max-rows', '500'] }) })
+before(async () => { world = await start({ flags: ['--max-rows', '500', '--jwt-secret', secret, '--app-settings', `greeting=${secret}`, '--webauthn-rp-name', "it's me"] }) })
 after(() => world?.stop())
 
 test('a setting is stored for the next start, and one that is given otherwise is only shown', { timeout: 90_000 }, async () => {
@@ -27,6 +28,17 @@ test('a setting is stored for the next start, and one that is given otherwise is
   await page.getByRole('textbox', { name: 'rest-tx-end' }).fill('commit-allow-override')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('2 settings count from the next start on').waitFor()
+  // How to restart: the process that listens, and the flags it was given, without secrets.
+  const [kill, serve] = (await page.getByRole('region', { name: 'How to restart the server' }).innerText()).trim().split('\n')
+  assert.equal(kill, `kill -TERM ${world.pid}`)
+  assert.match(serve, /^basalt serve .*--max-rows=500/)
+  assert.ok(serve.includes(`--webauthn-rp-name='it'\\''s me'`) && serve.includes('--jwt-secret …') && serve.includes('--app-settings …'), serve)
+  assert.ok(!(await page.content()).includes(secret))
+  await expectNoAxeViolations(page)
+  const phone = await world.open('/settings/rest-api', { width: 360 })
+  await phone.getByRole('region', { name: 'How to restart the server' }).waitFor()
+  await expectNoSidewaysScroll(phone)
+  await world.close(phone)
   await page.reload()
   await page.getByText('2 settings count from the next start on').waitFor()
   assert.equal(await page.getByRole('textbox', { name: 'rest-tx-end' }).inputValue(), 'commit-allow-override')

@@ -89,6 +89,7 @@ export async function start({ administrator = true, managed = false, flags = [] 
 
   const world = {
     url: ready.api_url,
+    pid: child.pid,
     setupURL: ready.setup_url,
     keys,
     log,

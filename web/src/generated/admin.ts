@@ -1121,6 +1121,7 @@ export interface SettingRefusal {
 }
 
 export interface SettingsBody {
+  pid: number
   settings: SettingBody[]
   refused: SettingRefusal | null
 }

@@ -1,0 +1,14 @@
+// How the server is restarted by hand, as it was started.
+import type { SettingBody, SettingsBody } from '../../generated/admin.ts'
+import { word } from '../explore/code/curl.ts'
+
+/** A flag as it was given. The value of a secret is not known here. */
+function flag({ name, kind, value }: SettingBody): string {
+  if (kind === 'secret') return `--${name} …`
+  return `--${name}=${/^[\w@%+:,./-]*$/.test(value) ? value : word(value)}`
+}
+
+export function restart({ pid, settings }: SettingsBody): string {
+  const flags = settings.filter((setting) => setting.source === 'flag').map(flag)
+  return `kill -TERM ${pid}\n${['basalt serve', ...flags].join(' ')}`
+}
