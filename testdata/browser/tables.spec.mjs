@@ -22,6 +22,8 @@ insert into authors (name, email, born) select 'Author ' || i, 'a' || i || '@exa
 insert into books (title, author_id, price, pages, mood, tags, details, cover)
 select 'Book ' || i, i % 40 + 1, i * 1.25, i, case when i % 2 = 0 then 'calm' else 'busy' end::mood, array['t' || i % 5, 'all'], jsonb_build_object('n', i, 'big', 12345678901234567890), '\\x00ff' from generate_series(1, 300) i;
 update books set price = 12345678.1234, pages = null where id = 3;
+create table a_table_whose_name_is_rather_long as select * from books;
+alter table a_table_whose_name_is_rather_long add primary key (id);
 create table empty_ones (id int primary key, body text);
 create table no_key (a int, b text);
 insert into no_key values (1, 'x'), (1, 'x');
@@ -170,6 +172,26 @@ test('rows are ticked, deleted and brought back', async (t) => {
   await page.getByRole('button', { name: 'Undo' }).click()
   await shows(page, 0, 1, 'Book 300')
   assert.equal((await only('select details::text from books where id = 300')).details, '{"n": 300, "big": 12345678901234567890}')
+})
+
+test('ticking rows moves nothing', async (t) => {
+  for (const width of [320, 360, 412, 768, 1100, 1440]) {
+    for (const path of ['books', 'books?f=id.gt.0', 'a_table_whose_name_is_rather_long']) {
+      const page = await open(t, `/tables/public/${path}`, { width, hasTouch: width < 500, isMobile: width < 500 })
+      const top = () => page.getByRole('grid').evaluate((grid) => grid.getBoundingClientRect().top)
+      await page.locator(`${cell(0, 0)} .value`).waitFor()
+      const before = await top()
+      await page.click(cell(0, -1))
+      await page.getByRole('button', { name: 'Delete 1' }).waitFor()
+      assert.equal(await top(), before, `${path} at ${width} px, one row`)
+      await page.getByRole('checkbox', { name: 'Select all rows' }).click()
+      await page.getByRole('button', { name: 'Delete 300' }).waitFor()
+      assert.equal(await top(), before, `${path} at ${width} px, all rows`)
+      const acts = await page.locator('main header').first().getByRole('button').evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map(({ left, right }) => [left, right]))
+      for (const [left, right] of acts) assert.ok(left >= 0 && right <= width, `${path} at ${width} px: a button from ${left} to ${right}`)
+      await expectNoSidewaysScroll(page)
+    }
+  }
 })
 
 test('the panel shows a row in full with what it refers to and what refers to it', async (t) => {
