@@ -194,6 +194,21 @@ test('ticking rows moves nothing', async (t) => {
   }
 })
 
+test('columns without values are as wide as values of their type', async (t) => {
+  await world.sql('create table unfilled (id int primary key, key uuid, at timestamptz)')
+  const widths = async () => {
+    const page = await open(t, '/tables/public/unfilled')
+    await page.getByRole('columnheader', { name: /timestamptz/ }).waitFor()
+    await page.waitForFunction((rows) => document.querySelectorAll('[role=rowheader]').length === rows, Number((await only('select count(*) from unfilled')).count))
+    return await page.getByRole('columnheader').evaluateAll((all) => all.slice(-2).map((one) => one.getBoundingClientRect().width))
+  }
+  const empty = await widths()
+  await world.sql('insert into unfilled values (1)')
+  assert.deepEqual(await widths(), empty)
+  await world.sql(`update unfilled set key = gen_random_uuid(), at = '2026-12-03 06:45:00.654321+00'`)
+  assert.deepEqual(await widths(), empty)
+})
+
 test('the panel shows a row in full with what it refers to and what refers to it', async (t) => {
   const page = await open(t, '/tables/public/books?open=5')
   const panel = page.getByRole('region', { name: 'Row 5' })

@@ -17,7 +17,7 @@ export function arrange(columns: readonly Column[], state: GridState, fitted: Re
   return inOrder(columns, state.order)
     .filter(({ column }) => !hidden.has(column.name))
     .map(({ column, at }) => {
-      const width = clampWidth(state.widths[column.name] ?? fitted[column.name] ?? 140)
+      const width = clampWidth(state.widths[column.name] ?? fitted[column.name] ?? 0)
       const placed = { column, at, left, width }
       left += width
       return placed

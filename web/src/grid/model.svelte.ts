@@ -44,14 +44,15 @@ export interface Shown {
 export class Model {
   readonly #given: () => Given
   readonly scroller = new Scroller()
-  measure: Measure = (text) => text.length * 7.5
+  measure = $state.raw<Measure>((text) => text.length * 7.5)
   /** The element that scrolls, once there is one. */
   scroll: HTMLElement | undefined
 
   pages = $state.raw<Pages>(undefined as unknown as Pages)
   /** Counts what `pages` has learned, so that what shows it is drawn again. */
   version = $state(0)
-  fitted = $state.raw<Record<string, number>>({})
+  /** Widths by the first rows that were read, once there are any. */
+  fitted = $state.raw<Record<string, number>>()
   #fittedFor = ''
   /** Width of a column while it is being dragged. */
   dragged = $state.raw<{ name: string; width: number } | null>(null)
@@ -89,11 +90,12 @@ export class Model {
   // Geometry
 
   rowHeight = $derived.by(() => rowHeights[this.given.state.density])
+  #expected = $derived.by(() => fitWidths(this.given.columns, [], this.measure))
   headerHeight = $derived.by(() => this.rowHeight + 4)
   columns = $derived.by<Placed[]>(() => {
     const { columns, state } = this.given
     const widths = this.dragged ? { ...state.widths, [this.dragged.name]: this.dragged.width } : state.widths
-    return arrange(columns, { ...state, widths }, this.fitted)
+    return arrange(columns, { ...state, widths }, this.fitted ?? this.#expected)
   })
   width = $derived.by(() => this.columns.reduce((sum, c) => sum + c.width, 0))
   dataCount = $derived.by(() => (this.version, this.pages?.count ?? 0))

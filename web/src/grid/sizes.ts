@@ -1,6 +1,6 @@
 import { isMono } from './kinds.ts'
 import { shorten } from './display.ts'
-import type { Column, Density, Row } from './types.ts'
+import type { Column, Density, Kind, Row } from './types.ts'
 
 /** Pixels. */
 export const rowHeights: Readonly<Record<Density, number>> = { compact: 28, normal: 32, roomy: 44 }
@@ -17,6 +17,17 @@ const keyMark = 20
 /** Of a type's name at most. */
 const typeShown = 72
 
+/** What stands for the values of a column in which none is seen yet. Kinds not named are no longer than their headers. */
+const typical: Readonly<Partial<Record<Kind, string>>> = {
+  text: 'A few words of some text',
+  json: '{"name": "value", "n": 1}',
+  array: '{one,two,three}',
+  timestamp: '2026-03-01 12:00:00.123456+00',
+  uuid: '00000000-0000-4000-8000-000000000000',
+  bytea: '64 B \\x0123456789abcdef',
+  other: 'a value of its type',
+}
+
 /** Pixels that a text takes in the font of cells (mono or not). */
 export type Measure = (text: string, mono: boolean) => number
 
@@ -24,17 +35,16 @@ export function clampWidth(width: number): number {
   return Math.round(Math.min(widest, Math.max(narrowest, width)))
 }
 
-/** Widths by column name that show the rows given, within reason. */
+/** Widths by column name that show the rows given, within reason; without values, what is usual for the kind. */
 export function fitWidths(columns: readonly Column[], rows: readonly Row[], measure: Measure): Record<string, number> {
   const widths: Record<string, number> = {}
   columns.forEach((column, at) => {
     const type = Math.min(typeShown, measure(column.type, true))
     let width = measure(column.name, false) + type + headerExtras + (column.key ? keyMark : 0)
     const mono = isMono(column.kind)
-    for (const row of rows) {
-      const value = row[at]
-      if (value == null) continue
-      const reference = column.reference ? 24 : 0
+    const reference = column.reference ? 24 : 0
+    const values = rows.flatMap((row) => row[at] ?? [])
+    for (const value of values.length > 0 ? values : [typical[column.kind] ?? '']) {
       width = Math.max(width, measure(shorten(value, 60), mono) + padding + reference)
       if (width >= widestByContent) break
     }
