@@ -273,6 +273,25 @@ test('cells of a spreadsheet are pasted as new rows', async (t) => {
   assert.deepEqual((await world.sql('select * from empty_ones where id >= 10 order by id')).rows, [{ id: 10, body: 'ten, "quoted"' }, { id: 11, body: null }])
 })
 
+test('Ctrl+Enter goes through an import from wherever the focus is', async (t) => {
+  const page = await open(t, '/tables/public/empty_ones?import=1')
+  const dialog = page.getByRole('dialog', { name: /Import into/ })
+  await dialog.getByRole('radio', { name: 'Paste' }).check()
+  await dialog.getByLabel('Rows', { exact: true }).focus()
+  await page.keyboard.press('Control+Enter')
+  await dialog.getByLabel('Rows', { exact: true }).fill('id,body\n20,twenty\n')
+  await dialog.getByRole('button', { name: 'Dry run' }).click()
+  await dialog.getByText('Dry run: nothing was written').waitFor()
+  assert.equal((await only('select count(*) from empty_ones where id = 20')).count, '0')
+  await page.waitForFunction(() => document.activeElement?.textContent.trim() === 'Import now')
+  await page.keyboard.press('Control+Enter')
+  await dialog.getByText('1 row written').waitFor()
+  assert.equal((await only('select count(*) from empty_ones where id = 20')).count, '1')
+  await page.waitForFunction(() => document.activeElement?.textContent.trim() === 'Close')
+  await page.keyboard.press('Control+Enter')
+  await dialog.waitFor({ state: 'detached' })
+})
+
 test('a session that ends in the middle of an import keeps nothing and says so', async (t) => {
   const page = await open(t, '/tables/public/empty_ones?import=1')
   expecting(page, /net::ERR|Failed to load/)
