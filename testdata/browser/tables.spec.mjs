@@ -174,6 +174,22 @@ test('rows are ticked, deleted and brought back', async (t) => {
   assert.equal((await only('select details::text from books where id = 300')).details, '{"n": 300, "big": 12345678901234567890}')
 })
 
+test('on a phone the form of the ticked row is one tap away', async (t) => {
+  const page = await open(t, '/tables/public/books?f=id.eq.30', { width: 360, height: 740, hasTouch: true, isMobile: true })
+  await shows(page, 0, 1, 'Book 30')
+  assert.match(await page.getByRole('grid').evaluate((grid) => document.getElementById(grid.getAttribute('aria-describedby')).textContent), /double tap edits/)
+  await page.tap(cell(0, -1))
+  await page.getByRole('button', { name: 'Edit the ticked row' }).tap()
+  const panel = page.getByRole('region', { name: 'Row 30' })
+  await panel.getByLabel('title', { exact: false }).first().fill('Book by thumb')
+  await expectNoAxeViolations(page)
+  await panel.getByRole('button', { name: 'Save' }).tap()
+  await panel.getByText('Book by thumb').waitFor()
+  assert.equal((await only('select title from books where id = 30')).title, 'Book by thumb')
+  await panel.getByRole('button', { name: 'Close the row' }).tap()
+  await page.getByRole('button', { name: 'Edit the ticked row' }).waitFor()
+})
+
 test('ticking rows moves nothing', async (t) => {
   for (const width of [320, 360, 412, 768, 1100, 1440]) {
     for (const path of ['books', 'books?f=id.gt.0', 'a_table_whose_name_is_rather_long']) {
@@ -183,6 +199,7 @@ test('ticking rows moves nothing', async (t) => {
       const before = await top()
       await page.click(cell(0, -1))
       await page.getByRole('button', { name: 'Delete 1' }).waitFor()
+      await page.getByRole('button', { name: 'Edit the ticked row' }).waitFor()
       assert.equal(await top(), before, `${path} at ${width} px, one row`)
       await page.getByRole('checkbox', { name: 'Select all rows' }).click()
       await page.getByRole('button', { name: 'Delete 300' }).waitFor()
