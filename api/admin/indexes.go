@@ -150,7 +150,7 @@ select
   k.conname::text,
   k.names,
   k.confrelid::regclass::text,
-  greatest(t.reltuples, 0)::bigint,
+  greatest(t.reltuples::bigint, pg_stat_get_live_tuples(t.oid), 0),
   format('create index concurrently on %I.%I (%s);', n.nspname, t.relname, k.quoted)
 from (
   select
