@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"basalt/api/admin"
+	"basalt/api/apitest"
 	"basalt/auth/administrator"
 )
 
@@ -143,6 +144,16 @@ func TestTheCatalogIsSentWhenItHasChanged(t *testing.T) {
 	if again := d.call(t, "GET", "/catalog", nil, "If-None-Match: "+tag); again.Status != http.StatusOK || again.Header.Get("ETag") == tag {
 		t.Errorf("a new policy is answered %d", again.Status)
 	}
+}
+
+func TestTheCatalogTellsOfRowsWrittenSinceTheLastAnalyze(t *testing.T) {
+	t.Parallel()
+	d := openDashboard(t, `create table a (id int primary key) with (autovacuum_enabled = false); insert into a values (1), (2), (3); analyze a`, administrator.Viewer)
+	d.Database.Exec(t, `insert into a select generate_series(4, 1000)`)
+	apitest.Until(t, "the catalog tells of 1000 rows", func() bool {
+		rows := relation(t, d.catalog(t), "public", "a").EstimatedRows
+		return rows != nil && *rows == 1000
+	})
 }
 
 func TestTheCatalogOfManyTablesIsWhole(t *testing.T) {

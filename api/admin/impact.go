@@ -40,8 +40,8 @@ const (
 select
   c.oid,
   case
+    when c.relkind in ('r', 'm') then greatest(c.reltuples::bigint, pg_stat_get_live_tuples(c.oid))
     when c.reltuples >= 0 then c.reltuples::bigint
-    when c.relkind in ('r', 'm') then pg_stat_get_live_tuples(c.oid)
   end,
   (c.relpages::bigint + coalesce(t.relpages, 0)) * current_setting('block_size')::int,
   coalesce((

@@ -150,7 +150,7 @@ select
   k.conname::text,
   k.names,
   k.confrelid::regclass::text,
-  greatest(t.reltuples, 0)::bigint,
+  greatest(t.reltuples::bigint, pg_stat_get_live_tuples(t.oid), 0),
   -- A partitioned table takes no index concurrently.
   format('create index %son %I.%I (%s);', case when t.relkind = 'p' then '' else 'concurrently ' end, n.nspname, t.relname, k.quoted)
 from (

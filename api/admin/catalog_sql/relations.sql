@@ -22,8 +22,8 @@ select
   c.relforcerowsecurity,
   case
     when c.relkind not in ('r', 'm', 'p', 'f') then null
+    when c.relkind in ('r', 'm') then greatest(c.reltuples::bigint, pg_stat_get_live_tuples(c.oid))
     when c.reltuples >= 0 then c.reltuples::bigint
-    when c.relkind in ('r', 'm') then pg_stat_get_live_tuples(c.oid)
   end,
   (
     c.relpages::bigint

@@ -56,7 +56,7 @@ async function total(schema: string, table: string, filters: readonly Filter[], 
 }
 
 /** How many rows there are: exactly when they are few. `first` is the reading of some of them that is under way. */
-async function count(schema: string, table: string, filters: readonly Filter[], first: Promise<unknown>, signal: AbortSignal): Promise<{ count: number, estimated: boolean }> {
+export async function count(schema: string, table: string, filters: readonly Filter[], first: Promise<unknown>, signal: AbortSignal): Promise<{ count: number, estimated: boolean }> {
   const planned = await total(schema, table, filters, 'planned', first, signal)
   if (planned > countedUpTo) return { count: planned, estimated: true }
   return { count: await total(schema, table, filters, 'exact', first, signal), estimated: false }

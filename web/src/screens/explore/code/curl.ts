@@ -3,7 +3,7 @@ import { http } from './url.ts'
 import type { Request, Server } from './place.ts'
 
 /** A word of a POSIX shell. */
-function word(text: string): string { return `'${text.replaceAll("'", `'\\''`)}'` }
+export function word(text: string): string { return `'${text.replaceAll("'", `'\\''`)}'` }
 
 export function command(method: string, url: string, headers: Record<string, string>, body: string): string {
   const lines = [`curl ${method === 'GET' ? '' : method === 'POST' && body ? '' : `-X ${method} `}${word(url)}`]
