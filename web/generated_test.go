@@ -41,7 +41,8 @@ func typeScript(t *testing.T, path string) []byte {
 	w := &writer{written: map[string]*types.Named{}}
 	scope := load(t, path).Scope()
 	for _, name := range scope.Names() {
-		if named, isType := scope.Lookup(name).Type().(*types.Named); isType && !scope.Lookup(name).(interface{ IsAlias() bool }).IsAlias() && body(named) {
+		// What the compiler may put into calls brings types with it that are not sent.
+		if named, isType := scope.Lookup(name).Type().(*types.Named); isType && token.IsExported(name) && !scope.Lookup(name).(interface{ IsAlias() bool }).IsAlias() && body(named) {
 			w.named(named)
 		}
 	}

@@ -117,19 +117,6 @@ export interface ConstraintBody {
   valid: boolean
 }
 
-export interface ConstraintRow {
-  name: string
-  definition: string
-  columns: string[]
-  ref_schema: string
-  ref_table: string
-  ref_columns: string[]
-  on_update: string
-  on_delete: string
-  valid: boolean
-  deferrable: boolean
-}
-
 export interface CustomProviderBody {
   identifier: string
   provider_type: 'oidc' | 'oauth2' | 'preset'
