@@ -1371,18 +1371,6 @@ export interface UserSessions {
   sessions: UserSessionRow[]
 }
 
-export interface UserState {
-  email?: string
-  phone?: string
-  email_confirmed: boolean
-  phone_confirmed: boolean
-  role?: string
-  banned_until: string | null
-  user_metadata?: unknown
-  app_metadata?: unknown
-  password?: string
-}
-
 export interface UserSummary {
   count: number
   exact: boolean
