@@ -1,7 +1,10 @@
 // The rows of tables, as a person works with them: over real tables, with a second editor at work.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { calm, expecting, expectAccessible, expectNoAxeViolations, expectNoSidewaysScroll, settled, start } from './world.mjs'
 
 const nasty = '<img src=x onerror="window.hacked=1"><svg onload="window.hacked=1"></svg>'
@@ -406,6 +409,66 @@ test('a user is chosen by address or id to see data as', async (t) => {
   await page.keyboard.press('Tab')
   assert.equal(await user.inputValue(), '00000000-0000-4000-8000-00000000000a')
   await page.keyboard.press('Escape')
+})
+
+test('code for an app acts as whom the rows are seen, and says what the public key is refused', async (t) => {
+  await world.sql(`
+    create table diary (id int primary key, owner uuid, "a.b" text);
+    alter table diary enable row level security;
+    create policy own on diary to authenticated using (owner = auth.uid()) with check (owner = auth.uid());
+    create table guarded_empty (id int primary key, body text);
+    alter table guarded_empty enable row level security;
+    grant all on diary, guarded_empty to anon, authenticated, service_role`)
+  const service = world.keys.SERVICE_ROLE_KEY ?? world.keys.SERVICE_KEY
+  const headers = { apikey: world.keys.ANON_KEY, 'Content-Type': 'application/json' }
+  const answer = await fetch(`${world.url}/auth/v1/admin/users`, { method: 'POST', headers: { ...headers, apikey: service, Authorization: `Bearer ${service}` }, body: JSON.stringify({ email: 'kay@app.example', password: 'a long password', email_confirm: true }) })
+  const { id } = await answer.json()
+  await world.sql(`insert into diary values (1, $1, 'x'), (2, null, 'x')`, [id])
+  const token = await fetch(`${world.url}/auth/v1/token?grant_type=password`, { method: 'POST', headers, body: JSON.stringify({ email: 'kay@app.example', password: 'a long password' }) }).then((answer) => answer.json())
+
+  const page = await open(t, '/tables/public/diary?f=a%252Eb.eq.x')
+  const popover = page.getByRole('button', { name: 'The request for these rows' }).or(page.getByRole('button', { name: 'API' }))
+  const request = page.getByRole('region', { name: 'Request', exact: true })
+  const shell = (code, env) => JSON.parse(execFileSync('sh', ['-c', code], { encoding: 'utf8', env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'ignore'] }))
+  await shows(page, 1, 0, '2')
+  await popover.click()
+  await page.getByText('no policy shows that role a row: the answer is empty.').waitFor()
+  await page.getByRole('radio', { name: 'curl' }).check()
+  assert.deepEqual(shell(await request.innerText()), [])
+  await page.keyboard.press('Escape')
+
+  await page.getByRole('button', { name: /^Data are seen as/ }).click()
+  await page.getByRole('radio', { name: 'authenticated' }).check()
+  await page.getByRole('combobox', { name: 'User' }).fill('kay')
+  await page.getByRole('option', { name: /kay@app\.example/ }).click()
+  await page.getByRole('button', { name: 'See as this' }).click()
+  await page.getByText('of 1', { exact: true }).waitFor()
+  await popover.click()
+  await page.getByText('To see what kay@app.example sees, the app signs that user in').waitFor()
+  await page.getByRole('radio', { name: 'curl' }).check()
+  assert.deepEqual(shell(await request.innerText(), { ACCESS_TOKEN: token.access_token }).map((row) => row.id), [1])
+  await page.getByRole('radio', { name: 'supabase-js' }).check()
+  const code = await request.innerText()
+  assert.ok(code.includes('signInWithPassword({ email: "kay@app.example", password: PASSWORD })'), code)
+  await expectNoAxeViolations(page)
+  const library = fileURLToPath(new URL('../sdk/node_modules/@supabase/supabase-js/dist/index.mjs', import.meta.url))
+  if (existsSync(library)) {
+    const { createClient } = await import(pathToFileURL(library).href)
+    const create = (url, key) => createClient(url, key, { auth: { persistSession: false, autoRefreshToken: false }, realtime: { transport: class {} } })
+    const { data, error } = await new Function('createClient', 'PASSWORD', `return (async () => { ${code}\n return { data, error } })()`)(create, 'a long password')
+    assert.equal(error, null)
+    assert.deepEqual(data.map((row) => row.id), [1])
+  } else t.diagnostic('supabase-js is not installed in testdata/sdk: its code is not run')
+
+  // What the empty place of a guarded table says of its code is so.
+  const empty = await open(t, '/tables/public/guarded_empty')
+  await empty.getByText('no policy lets anon add rows: with the public key alone this is refused.').waitFor()
+  const insert = (await empty.getByRole('region', { name: 'Request that inserts a row' }).innerText()).replace('"id":"…"', '"id":1')
+  assert.equal(shell(insert).code, '42501')
+  await expectNoAxeViolations(empty)
+  await world.sql(`create policy anyone on guarded_empty for insert with check (true)`)
+  await empty.reload()
+  await empty.getByText('adds only rows that the policies let it add.').waitFor()
 })
 
 test('tables without a key and views are read only, and say why', async (t) => {

@@ -122,7 +122,7 @@ function escapePattern(text: string): string {
 /** The filter as a call of supabase-js. */
 export function sdkCall(filter: Filter): string {
   const [, not, op, value] = /^(not\.)?(\w+)\.([^]*)$/.exec(restCondition(filter))!
-  const name = JSON.stringify(filter.column)
+  const name = JSON.stringify(restName(filter.column))
   if (op === 'is') return not ? `.not(${name}, 'is', ${value})` : `.is(${name}, ${value})`
   if (filter.op === 'in') return `.in(${name}, ${JSON.stringify(list(filter.value))})`
   if (op === 'like' || op === 'ilike') return `.${op}(${name}, ${JSON.stringify(value!.replaceAll('*', '%'))})`

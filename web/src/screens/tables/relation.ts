@@ -40,6 +40,12 @@ export function columnsOf(relation: RelationBody): Column[] {
   return relation.columns.map((body) => columnOf(relation, body))
 }
 
+/** Whether policies keep the public key, which acts as anon, from all rows. */
+export function barsAnon(relation: RelationBody, command: 'select' | 'insert'): boolean {
+  return relation.rls && !relation.policies.some((policy) => policy.permissive && (policy.command === command || policy.command === 'all')
+    && (policy.roles.length === 0 || policy.roles.some((role) => role === 'anon' || role === 'public')))
+}
+
 /** Why rows of a relation cannot be changed; undefined when they can. */
 export function frozenBecause(relation: RelationBody): string | undefined {
   const refused = needs('editor')

@@ -1,4 +1,5 @@
 // The requests of an app that give what the screen shows.
+import type { Viewer } from '../../app/viewas.svelte.ts'
 import type { Sort } from '../../grid/types.ts'
 import { restCondition, restName, sdkCall, type Filter } from './filters.ts'
 
@@ -7,6 +8,8 @@ interface Shown {
   api: string
   /** The anonymous key, undefined while it is not known. */
   key: string | undefined
+  /** As whom the rows are seen. */
+  viewer: Viewer | undefined
   schema: string
   table: string
   filters: readonly Filter[]
@@ -29,31 +32,46 @@ function shell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** The headers with the key, or with a variable of the shell in its place. */
-function identified(key: string | undefined): string {
+/** What tells the API as whom a request acts: the public key alone is anon, every other role of users comes with a token. */
+export function identityOf(viewer: Viewer | undefined): 'anon' | 'service' | 'user' {
+  return viewer === undefined || viewer.role === 'anon' ? 'anon' : viewer.role === 'service_role' ? 'service' : 'user'
+}
+
+/** The headers with the key, or with a variable of the shell in its place. Secrets are variables always. */
+function identified(key: string | undefined, viewer: Viewer | undefined): string {
+  const identity = identityOf(viewer)
+  if (identity === 'service') return `-H "apikey: $SERVICE_KEY" \\\n  -H "Authorization: Bearer $SERVICE_KEY"`
+  if (identity === 'user') return `${key === undefined ? '-H "apikey: $ANON_KEY"' : `-H ${shell(`apikey: ${key}`)}`} \\\n  -H "Authorization: Bearer $ACCESS_TOKEN"`
   return key === undefined ? `-H "apikey: $ANON_KEY" \\\n  -H "Authorization: Bearer $ANON_KEY"` : `-H ${shell(`apikey: ${key}`)} \\\n  -H ${shell(`Authorization: Bearer ${key}`)}`
 }
 
 export function curl(of: Shown): string {
   const profile = of.schema === 'public' ? '' : ` \\\n  -H ${shell(`Accept-Profile: ${of.schema}`)}`
-  return `curl ${shell(appRequest(of))} \\\n  ${identified(of.key)}${profile}`
+  return `curl ${shell(appRequest(of))} \\\n  ${identified(of.key, of.viewer)}${profile}`
 }
 
-export function supabaseJS({ api, key, schema, table, filters, sort }: Shown): string {
+/** How the user signs in: by address or number, where it is known. */
+function credentials(viewer: Viewer | undefined): string {
+  const name = viewer?.label
+  return name === undefined || name === viewer?.user ? 'email: EMAIL' : name.includes('@') ? `email: ${JSON.stringify(name)}` : `phone: ${JSON.stringify(name)}`
+}
+
+export function supabaseJS({ api, key, viewer, schema, table, filters, sort }: Shown): string {
   const lines = [
-    `const supabase = createClient(${JSON.stringify(api.replace(/\/$/, ''))}, ${key === undefined ? 'ANON_KEY' : JSON.stringify(key)})`,
+    `const supabase = createClient(${JSON.stringify(api.replace(/\/$/, ''))}, ${identityOf(viewer) === 'service' ? 'SERVICE_KEY' : key === undefined ? 'ANON_KEY' : JSON.stringify(key)})`,
+    ...(identityOf(viewer) === 'user' ? [`await supabase.auth.signInWithPassword({ ${credentials(viewer)}, password: PASSWORD })`] : []),
     `const { data, error } = await supabase`,
     ...(schema === 'public' ? [] : [`  .schema(${JSON.stringify(schema)})`]),
     `  .from(${JSON.stringify(table)})`,
     `  .select()`,
     ...filters.map((filter) => '  ' + sdkCall(filter)),
-    ...sort.map(({ column, descending }) => `  .order(${JSON.stringify(column)}${descending ? ', { ascending: false }' : ''})`),
+    ...sort.map(({ column, descending }) => `  .order(${JSON.stringify(restName(column))}${descending ? ', { ascending: false }' : ''})`),
   ]
   return lines.join('\n')
 }
 
 /** How an app adds a row. */
-export function insertSnippet(api: string, key: string | undefined, table: string, columns: readonly string[]): string {
+export function insertSnippet(api: string, key: string | undefined, viewer: Viewer | undefined, table: string, columns: readonly string[]): string {
   const body = JSON.stringify(Object.fromEntries(columns.map((name) => [name, '…'])))
-  return `curl -X POST ${shell(`${api.replace(/\/$/, '')}/rest/v1/${encodeURIComponent(table)}`)} \\\n  ${identified(key)} \\\n  -H 'Content-Type: application/json' \\\n  -d ${shell(body)}`
+  return `curl -X POST ${shell(`${api.replace(/\/$/, '')}/rest/v1/${encodeURIComponent(table)}`)} \\\n  ${identified(key, viewer)} \\\n  -H 'Content-Type: application/json' \\\n  -d ${shell(body)}`
 }
