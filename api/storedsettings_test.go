@@ -79,6 +79,7 @@ func TestSettingsThatCannotBeStoredAreRefused(t *testing.T) {
 		"a name that is none":              {`{"changes":{"max-rowz":"7"}}`, "setting_unknown", http.StatusUnprocessableEntity},
 		"a secret":                         {`{"changes":{"jwt-secret":"0123456789012345678901234567890123456789"}}`, "setting_fixed", http.StatusUnprocessableEntity},
 		"who is sent the captcha's secret": {`{"changes":{"captcha-url":"https://elsewhere.example"}}`, "setting_fixed", http.StatusUnprocessableEntity},
+		"who is sent secrets of providers": {`{"changes":{"oauth-providers":"{\"keycloak\":{\"url\":\"https://elsewhere.example\"}}"}}`, "setting_fixed", http.StatusUnprocessableEntity},
 		"who is sent the token for texts":  {`{"changes":{"twilio-url":"https://elsewhere.example"}}`, "setting_fixed", http.StatusUnprocessableEntity},
 		"what is needed at the very start": {`{"changes":{"database-url":"postgres://elsewhere/"}}`, "setting_fixed", http.StatusUnprocessableEntity},
 		"whom to believe":                  {`{"changes":{"trusted-proxies":"0.0.0.0/0"}}`, "setting_fixed", http.StatusUnprocessableEntity},
