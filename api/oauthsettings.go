@@ -162,16 +162,19 @@ func withoutText(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// oauthProviders makes the servers that sign users in, which lead back to an address.
-func (s *Settings) oauthProviders(callback string, client *http.Client) ([]*provider.Provider, error) {
+// oauthProviders makes the servers that sign users in, which lead back to an address, and names those switched off.
+func (s *Settings) oauthProviders(callback string, client *http.Client) (providers []*provider.Provider, off []string, err error) {
 	described, err := s.describedProviders(os.Environ())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var providers []*provider.Provider
 	for _, name := range slices.Sorted(maps.Keys(described)) {
 		d := described[name]
-		if d == nil || d.Enabled != nil && !*d.Enabled {
+		if d == nil {
+			continue
+		}
+		if d.Enabled != nil && !*d.Enabled {
+			off = append(off, name)
 			continue
 		}
 		config := provider.Config{
@@ -184,11 +187,11 @@ func (s *Settings) oauthProviders(callback string, client *http.Client) ([]*prov
 		}
 		p, err := provider.New(config, client)
 		if err != nil {
-			return nil, &SettingError{"oauth-providers", name + ": " + err.Error()}
+			return nil, nil, &SettingError{"oauth-providers", name + ": " + err.Error()}
 		}
 		providers = append(providers, p)
 	}
-	return providers, nil
+	return providers, off, nil
 }
 
 // providerOptions are the settings of sign-ins at other servers for accounts at an address.
@@ -198,8 +201,8 @@ func (s *Settings) providerOptions(issuer string) (auth.ProviderOptions, error) 
 		return auth.ProviderOptions{}, err
 	}
 	callback := issuer + "/callback"
-	providers, err := s.oauthProviders(callback, client)
-	return auth.ProviderOptions{Providers: providers, Client: client, Callback: callback, ManualLinking: s.ManualLinking}, err
+	providers, off, err := s.oauthProviders(callback, client)
+	return auth.ProviderOptions{Providers: providers, Off: off, Client: client, Callback: callback, ManualLinking: s.ManualLinking}, err
 }
 
 // describeProviders tells of each server that flags and variables (NAME=value) can name whether it signs users in, and what

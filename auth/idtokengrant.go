@@ -72,12 +72,12 @@ func (s *Service) providerOfToken(ctx context.Context, in IDTokenGrant) (*provid
 			return p, nil
 		}
 	}
-	names, err := s.presetsOn(ctx)
+	presets, err := s.presetsOn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range names {
-		if p, err := s.providerNamed(ctx, name); err == nil && p.Issues(in.Issuer) {
+	for _, c := range presets {
+		if p, err := s.asked(ctx, c); err == nil && p.Issues(in.Issuer) { // one that cannot be asked is not in the way of the others
 			return p, nil
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"basalt/auth/provider"
 )
 
@@ -16,6 +14,8 @@ import (
 type ProviderOptions struct {
 	// Providers are the servers, each with a name of its own.
 	Providers []*provider.Provider
+	// Off are the names of servers that the settings switch off: what administrators set of them does not count.
+	Off []string
 	// Client reaches the servers of providers that administrators add; nil reaches those with public addresses.
 	Client *http.Client
 	// Callback is where these lead back to.
@@ -34,7 +34,7 @@ func (s *Service) providerNamed(ctx context.Context, name string) (*provider.Pro
 			return p, nil
 		}
 	}
-	if strings.HasPrefix(name, customPrefix) || isPreset(name) {
+	if (strings.HasPrefix(name, customPrefix) || isPreset(name)) && !slices.Contains(s.options.Providers.Off, name) {
 		return s.custom(ctx, name)
 	}
 	return nil, refuse(CodeValidationFailed, "Unsupported provider: provider is not enabled")
@@ -43,26 +43,18 @@ func (s *Service) providerNamed(ctx context.Context, name string) (*provider.Pro
 // ProviderCallback is where the servers that sign users in are told to lead back to.
 func (s *Service) ProviderCallback() string { return s.options.Providers.Callback }
 
-// isPreset tells whether a provider is built in.
-func isPreset(name string) bool { return slices.Contains(provider.Names(), name) }
-
 // Providers are the names of the servers that sign users in, but for those of administrators' own.
 func (s *Service) Providers(ctx context.Context) ([]string, error) {
-	names, err := s.presetsOn(ctx)
+	var names []string
+	presets, err := s.presetsOn(ctx)
+	for _, c := range presets {
+		names = append(names, c.Identifier)
+	}
 	for _, p := range s.options.Providers.Providers {
 		names = append(names, p.Name())
 	}
 	slices.Sort(names)
 	return slices.Compact(names), err
-}
-
-// presetsOn are the names of the built-in providers that administrators have set and not switched off.
-func (s *Service) presetsOn(ctx context.Context) ([]string, error) {
-	rows, err := s.pool.Query(ctx, presetsOn)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 // providerRefusal says in the words of the accounts API what is wrong with a server or what came from it.

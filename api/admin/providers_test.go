@@ -102,7 +102,7 @@ func TestABuiltInProviderIsSetHere(t *testing.T) {
 	t.Parallel()
 	s := apitest.Start(t, "", func(set *api.Settings) {
 		neighbours(set)
-		set.OAuthProviders = `{"github":{"client_id":"given","client_secret":"given"}}`
+		set.OAuthProviders = `{"github":{"client_id":"given","client_secret":"given"},"gitlab":{"client_id":"given","client_secret":"given","enabled":false}}`
 	})
 	d := &dashboard{s, s.Administrator(t, administrator.Owner)}
 	openID := providertest.Start(t, s.URL+"/auth/v1/callback")
@@ -180,6 +180,10 @@ func TestABuiltInProviderIsSetHere(t *testing.T) {
 	}
 	if to := led("github"); !strings.Contains(to, "client_id=given") {
 		t.Errorf("led to %s", to)
+	}
+	list = providersOf(t, d.call(t, "POST", "/providers/custom", admin.CustomProviderChange{Type: auth.CustomPreset, Identifier: "gitlab", ClientID: changing("stored"), ClientSecret: changing(auth.Secret(secret))}))
+	if got := named(list, "gitlab"); got.State != "off" || got.Stored == nil || led("gitlab") != "" || !strings.Contains(s.Do(t, "GET", "/auth/v1/settings", "").Body, `"gitlab":false`) {
+		t.Errorf("it counts though the operator has switched it off: %+v, led to %s", got, led("gitlab"))
 	}
 }
 
