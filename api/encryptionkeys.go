@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"basalt/auth"
+	"basalt/auth/limit"
 	"basalt/auth/seal"
 	"basalt/store/managed"
 )
@@ -51,6 +52,11 @@ func (s *Settings) EncryptionKeys(jwtSecret auth.Secret) seal.Masters {
 		}
 		return append(ring, derived), nil
 	}
+}
+
+// Vault opens and seals the secrets that a database keeps.
+func (s *Settings) Vault(db limit.Sender, jwtSecret auth.Secret) *seal.Vault {
+	return seal.NewVault(db, s.EncryptionKeys(jwtSecret))
 }
 
 // overManaged tells whether the database is the managed one of the data folder, also when a shell has its address from

@@ -7,8 +7,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"basalt/auth"
-	"basalt/auth/limit"
-	"basalt/auth/seal"
 )
 
 // keyringOf reads the keys that tokens are signed with.
@@ -21,9 +19,4 @@ func keyringOf(ctx context.Context, p *Project, s *Settings, log zerolog.Logger)
 	return auth.NewKeyring(ctx, *p.Keys, auth.KeyringOptions{
 		DB: pool, Vault: s.Vault(pool, p.Keys.Secret), Given: given, Log: log,
 	})
-}
-
-// Vault opens and seals the secrets that a database keeps.
-func (s *Settings) Vault(db limit.Sender, jwtSecret auth.Secret) *seal.Vault {
-	return seal.NewVault(db, s.EncryptionKeys(jwtSecret))
 }

@@ -91,10 +91,8 @@ func (s *Settings) takeStored(ctx context.Context, url string, log zerolog.Logge
 func (s *Settings) withStored(stored admin.Stored) (Settings, error) {
 	with := *s
 	with.stored = nil
-	values := maps.Clone(stored.Texts)
-	if values == nil {
-		values = map[string]string{}
-	}
+	values := map[string]string{}
+	maps.Copy(values, stored.Texts)
 	for name, secret := range stored.Secrets {
 		values[name] = secret.Reveal()
 	}
@@ -178,7 +176,7 @@ func (v *settingValue) show() string {
 		if value == "" {
 			return ""
 		}
-		return admin.ThereIsOne
+		return admin.SecretSet
 	case []string:
 		return strings.Join(value, ",")
 	}

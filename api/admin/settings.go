@@ -97,9 +97,9 @@ where name = $1`
 
 	// secretKind is the kind of settings whose values are not shown.
 	secretKind = "secret"
-	// ThereIsOne stands for the value of a secret, noneOpens for one that no key opens.
-	ThereIsOne = "set"
-	noneOpens  = "lost"
+	// SecretSet stands for the value of a secret, secretLost for that of one that no key opens.
+	SecretSet  = "set"
+	secretLost = "lost"
 
 	// mostOfASetting bounds a stored value, in bytes.
 	mostOfASetting = 16 << 10
@@ -130,10 +130,10 @@ func (s *Stored) set(name string, value *string, secret bool) {
 // Shown is what people are told of a stored setting.
 func (s *Stored) Shown(name string) (string, bool) {
 	if _, ok := s.Secrets[name]; ok {
-		return ThereIsOne, true
+		return SecretSet, true
 	}
 	if slices.Contains(s.Lost, name) {
-		return noneOpens, true
+		return secretLost, true
 	}
 	text, ok := s.Texts[name]
 	return text, ok

@@ -257,7 +257,7 @@ func trustedOf(c echo.Context) auth.Caller {
 	return caller
 }
 
-// record is the entry in the audit log of a change of an account that is told without its states.
+// record is the entry in the audit log of what is done to an account, with what there is to tell of before and after.
 func (o *Options) record(c echo.Context, action string, before, after any) auth.Record[*auth.User] {
 	return func(tx pgx.Tx, u *auth.User) error {
 		return o.audit(c, tx, administrator.Change{Action: action, Target: u.ID.String(), Before: before, After: after})
