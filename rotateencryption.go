@@ -23,9 +23,9 @@ func rotateEncryptionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rotate-encryption",
 		Short: "Encrypt the stored secrets under a new key",
-		Long: "Encrypt the stored secrets under a new key: TOTP secrets, codes, signing keys. Servers may run meanwhile and need no\n" +
-			"restart. When it is cut off, run it again: it goes on where it was. The replaced key is kept until the next rotation,\n" +
-			"for what servers encrypt in the moment of the change.\n\n" +
+		Long: "Encrypt the stored secrets under a new key: those of factors and providers, codes, signing keys, settings. Servers\n" +
+			"may run meanwhile and need no restart. When it is cut off, run it again: it goes on where it was. The replaced key is\n" +
+			"kept until the next rotation, for what servers encrypt in the moment of the change.\n\n" +
 			"The key is kept in the database, itself encrypted under a master key. The master key of the managed database is\n" +
 			"replaced too. To replace one that is given by --encryption-key, give all servers the new one with the old one behind\n" +
 			"it, run this with both, then take the old one away.",
