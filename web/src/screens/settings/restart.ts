@@ -1,6 +1,6 @@
 // How the server is restarted by hand, as it was started.
 import type { SettingBody, SettingsBody } from '../../generated/admin.ts'
-import { word } from '../explore/code/curl.ts'
+import { word } from '../../kit/shell.ts'
 
 /** A flag as it was given. The value of a secret is not known here. */
 function flag({ name, kind, value }: SettingBody): string {

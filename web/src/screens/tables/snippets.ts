@@ -1,6 +1,7 @@
 // The requests of an app that give what the screen shows.
 import type { Viewer } from '../../app/viewas.svelte.ts'
 import type { Sort } from '../../grid/types.ts'
+import { word } from '../../kit/shell.ts'
 import { restCondition, restName, sdkCall, type Filter } from './filters.ts'
 
 interface Shown {
@@ -28,10 +29,6 @@ export function appRequest({ api, table, filters, sort }: Shown): string {
   return `${api.replace(/\/$/, '')}/rest/v1/${encodeURIComponent(table)}?${parameters.join('&')}`
 }
 
-function shell(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
-}
-
 /** What tells the API as whom a request acts: the public key alone is anon, every other role of users comes with a token. */
 export function identityOf(viewer: Viewer | undefined): 'anon' | 'service' | 'user' {
   return viewer === undefined || viewer.role === 'anon' ? 'anon' : viewer.role === 'service_role' ? 'service' : 'user'
@@ -41,13 +38,13 @@ export function identityOf(viewer: Viewer | undefined): 'anon' | 'service' | 'us
 function identified(key: string | undefined, viewer: Viewer | undefined): string {
   const identity = identityOf(viewer)
   if (identity === 'service') return `-H "apikey: $SERVICE_KEY" \\\n  -H "Authorization: Bearer $SERVICE_KEY"`
-  if (identity === 'user') return `${key === undefined ? '-H "apikey: $ANON_KEY"' : `-H ${shell(`apikey: ${key}`)}`} \\\n  -H "Authorization: Bearer $ACCESS_TOKEN"`
-  return key === undefined ? `-H "apikey: $ANON_KEY" \\\n  -H "Authorization: Bearer $ANON_KEY"` : `-H ${shell(`apikey: ${key}`)} \\\n  -H ${shell(`Authorization: Bearer ${key}`)}`
+  if (identity === 'user') return `${key === undefined ? '-H "apikey: $ANON_KEY"' : `-H ${word(`apikey: ${key}`)}`} \\\n  -H "Authorization: Bearer $ACCESS_TOKEN"`
+  return key === undefined ? `-H "apikey: $ANON_KEY" \\\n  -H "Authorization: Bearer $ANON_KEY"` : `-H ${word(`apikey: ${key}`)} \\\n  -H ${word(`Authorization: Bearer ${key}`)}`
 }
 
 export function curl(of: Shown): string {
-  const profile = of.schema === 'public' ? '' : ` \\\n  -H ${shell(`Accept-Profile: ${of.schema}`)}`
-  return `curl ${shell(appRequest(of))} \\\n  ${identified(of.key, of.viewer)}${profile}`
+  const profile = of.schema === 'public' ? '' : ` \\\n  -H ${word(`Accept-Profile: ${of.schema}`)}`
+  return `curl ${word(appRequest(of))} \\\n  ${identified(of.key, of.viewer)}${profile}`
 }
 
 /** How the user signs in: by address or number, where it is known. */
@@ -73,5 +70,5 @@ export function supabaseJS({ api, key, viewer, schema, table, filters, sort }: S
 /** How an app adds a row. */
 export function insertSnippet(api: string, key: string | undefined, viewer: Viewer | undefined, table: string, columns: readonly string[]): string {
   const body = JSON.stringify(Object.fromEntries(columns.map((name) => [name, '…'])))
-  return `curl -X POST ${shell(`${api.replace(/\/$/, '')}/rest/v1/${encodeURIComponent(table)}`)} \\\n  ${identified(key, viewer)} \\\n  -H 'Content-Type: application/json' \\\n  -d ${shell(body)}`
+  return `curl -X POST ${word(`${api.replace(/\/$/, '')}/rest/v1/${encodeURIComponent(table)}`)} \\\n  ${identified(key, viewer)} \\\n  -H 'Content-Type: application/json' \\\n  -d ${word(body)}`
 }

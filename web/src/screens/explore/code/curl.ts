@@ -1,9 +1,7 @@
 // The request itself, for a shell.
+import { word } from '../../../kit/shell.ts'
 import { http } from './url.ts'
 import type { Request, Server } from './place.ts'
-
-/** A word of a POSIX shell. */
-export function word(text: string): string { return `'${text.replaceAll("'", `'\\''`)}'` }
 
 export function command(method: string, url: string, headers: Record<string, string>, body: string): string {
   const lines = [`curl ${method === 'GET' ? '' : method === 'POST' && body ? '' : `-X ${method} `}${word(url)}`]
