@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
@@ -37,11 +38,7 @@ var unrecorded = map[string]string{
 	"DELETE /queries/:id":                          "one's own notes",
 	"DELETE /queries/history":                      "one's own notes",
 	"DELETE /sql/:id":                              "ends a run of one's own",
-	"POST /sql":                                    "its transactions are the author's; the history of queries tells of it",
-	"POST /rest":                                   "what an app could send, with an app's rights", "POST /rest/*": "the same",
-	"PUT /rest": "the same", "PUT /rest/*": "the same",
-	"PATCH /rest": "the same", "PATCH /rest/*": "the same",
-	"DELETE /rest": "the same", "DELETE /rest/*": "the same",
+	"POST /rest":                                   "names no relation", "PUT /rest": "the same", "PATCH /rest": "the same", "DELETE /rest": "the same",
 }
 
 // auditWorld is a server at which everything can be changed, with an owner at its dashboard.
@@ -377,6 +374,25 @@ var recordedChanges = []struct {
 	{"POST /ddl", "structure.change", func(t *testing.T, w *auditWorld) change {
 		return change{"/ddl", `{"statements":["create table made ()"],"summary":"make a table"}`, nil}
 	}, false},
+	{"POST /ddl", "structure.change", func(t *testing.T, w *auditWorld) change {
+		return change{"/ddl", `{"statements":["create index concurrently on auth.users (phone_change)"],"summary":"make an index","concurrently":true}`, nil}
+	}, true},
+	{"POST /sql", "sql.run", func(t *testing.T, w *auditWorld) change {
+		return change{"/sql", admin.SQLBody{ID: uuid.New(), SQL: "create table " + pgx.Identifier{"sql_" + uuid.NewString()}.Sanitize() + " ()"}, nil}
+	}, false},
+	{"POST /rest/*", "rest.post", func(t *testing.T, w *auditWorld) change {
+		return change{"/rest/numbers", map[string]int{"id": rand.IntN(1e9), "n": 1}, nil}
+	}, false},
+	{"PATCH /rest/*", "rest.patch", func(t *testing.T, w *auditWorld) change {
+		return change{"/rest/numbers?n=gt.0", map[string]int{"n": rand.IntN(1e9) + 1}, nil}
+	}, false},
+	{"PUT /rest/*", "rest.put", func(t *testing.T, w *auditWorld) change {
+		return change{"/rest/numbers?id=eq.1", map[string]int{"id": 1, "n": rand.IntN(1e9) + 1}, nil}
+	}, false},
+	{"DELETE /rest/*", "rest.delete", func(t *testing.T, w *auditWorld) change {
+		w.Database.Exec(t, `insert into numbers values (random() * 1e9, 5)`)
+		return change{"/rest/numbers?n=gt.0", nil, nil}
+	}, false},
 	{"POST /performance/activity/:pid/cancel", "session.cancel", func(t *testing.T, w *auditWorld) change {
 		pid, body := w.session(t)
 		return change{"/performance/activity/" + pid + "/cancel", body, nil}
@@ -421,7 +437,7 @@ func TestNoChangeIsKeptWithoutItsRowInTheAuditLog(t *testing.T) {
 	t.Parallel()
 	texts := smstest.Start(t, http.StatusBadRequest, `{"code":21211}`)
 	key := auth.Secret(ssotest.NewKey())
-	s := apitest.Start(t, `create table public.places (id int primary key, name text)`, func(settings *api.Settings) {
+	s := apitest.Start(t, `create table public.places (id int primary key, name text); create table public.numbers (id int primary key, n int)`, func(settings *api.Settings) {
 		neighbours(settings)
 		settings.SAMLPrivateKey = key
 		settings.TwilioAccount, settings.TwilioToken, settings.TwilioFrom, settings.TwilioURL = smstest.Account, smstest.Token, "+15550199", texts.URL

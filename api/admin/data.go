@@ -38,6 +38,8 @@ type Data struct {
 	runs    runs
 	// signedIn tells whether the session that a request came with still stands: long work looks now and then.
 	signedIn func(echo.Context) bool
+	// record writes to the audit log what is about to be done in transactions that are not ours to add to.
+	record func(echo.Context, administrator.Change) error
 }
 
 // OpenData makes the resources. They connect when they are used.
@@ -120,6 +122,7 @@ func (o *Options) data(g *echo.Group) {
 		refused, ok := errors.AsType[*administrator.Error](err)
 		return !ok || refused.Code != administrator.CodeSignedOut
 	}
+	o.Data.record = func(c echo.Context, change administrator.Change) error { return o.audit(c, o.DB, change) }
 }
 
 const (

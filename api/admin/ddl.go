@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -123,13 +122,16 @@ func controlsTransaction(text string) bool {
 
 // together runs all statements in one transaction.
 func (d *Data) together(ctx context.Context, c echo.Context, conn *pgx.Conn, body *DDLBody) (file string, err error) {
-	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+	err = pgx.BeginFunc(ctx, conn, func(pgx.Tx) error {
 		for i, statement := range body.Statements {
 			if err := runDDL(ctx, conn, statement); err != nil {
 				return about(i, withLockHint(err))
 			}
 		}
-		file, err = d.settle(ctx, c, tx, body, body.Statements)
+		if err := recordDDL(ctx, c, conn, body, body.Statements...); err != nil || body.Migration == "" {
+			return err
+		}
+		file, err = d.saveMigration(ctx, conn, body)
 		return err
 	})
 	if err != nil && file != "" {
@@ -139,24 +141,29 @@ func (d *Data) together(ctx context.Context, c echo.Context, conn *pgx.Conn, bod
 	return file, err
 }
 
-// eachAlone runs each statement by itself. What has succeeded stays, and is noted, when a later one fails.
+// eachAlone runs each statement by itself. What has succeeded stays when a later one fails.
 func (d *Data) eachAlone(ctx context.Context, c echo.Context, conn *pgx.Conn, body *DDLBody) (file string, err error) {
 	done := 0
 	var failure error
 	for i, statement := range body.Statements {
+		// It is noted before: what cannot be in a transaction cannot be undone where the log has no room.
+		if failure = recordDDL(ctx, c, conn, body, statement); failure != nil {
+			break
+		}
 		if failure = runDDL(ctx, conn, statement); failure != nil {
 			failure = about(i, withLockHint(failure))
 			break
 		}
 		done++
 	}
-	if done > 0 {
-		err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-			file, err = d.settle(ctx, c, tx, body, body.Statements[:done])
-			return err
-		})
+	if failure != nil || body.Migration == "" {
+		return "", failure
 	}
-	return file, errors.Join(failure, err)
+	err = pgx.BeginFunc(ctx, conn, func(pgx.Tx) error {
+		file, err = d.saveMigration(ctx, conn, body)
+		return err
+	})
+	return file, err
 }
 
 // runDDL runs a statement.
@@ -176,26 +183,27 @@ func withLockHint(err error) error {
 	return &said
 }
 
-// settle notes a change in the audit log and among the migrations. It gives the file that it was saved as.
-func (d *Data) settle(ctx context.Context, c echo.Context, tx pgx.Tx, body *DDLBody, done []string) (file string, err error) {
-	type made struct {
-		Statements []string `json:"statements"`
-		Summary    string   `json:"summary"`
+// recordedDDL is a change of the structure in the audit log.
+type recordedDDL struct {
+	Statements []string `json:"statements"`
+	Summary    string   `json:"summary"`
+}
+
+// recordDDL notes statements of a change in the audit log.
+func recordDDL(ctx context.Context, c echo.Context, conn *pgx.Conn, body *DDLBody, statements ...string) error {
+	kept := make([]string, len(statements))
+	for i, statement := range statements {
+		kept[i] = recordable(statement)
 	}
-	kept := make([]string, len(done))
-	for i, statement := range done {
-		if kept[i] = clip(statement, mostHistoryBytes); tellsSecret(statement) {
-			kept[i] = "-- not kept: there may be a password in it"
-		}
+	if _, err := conn.Exec(ctx, `reset role`); err != nil { // a statement may have set one
+		return err
 	}
-	if _, err := tx.Exec(ctx, `reset role`); err != nil { // a statement may have set one
-		return "", err
-	}
-	err = administrator.Record(ctx, tx, actorOf(c), administrator.Change{
-		Action: "structure.change", Target: clip(body.Summary, mostAuditedValue), After: made{kept, body.Summary},
+	return administrator.Record(ctx, conn, actorOf(c), administrator.Change{
+		Action: "structure.change", Target: clip(body.Summary, mostAuditedValue), After: recordedDDL{kept, body.Summary},
 	})
-	if err != nil || body.Migration == "" || len(done) < len(body.Statements) {
-		return "", err
-	}
-	return migrations.UserAdopt(ctx, tx.Conn(), d.options.MigrationsDir, body.Migration, done, body.Concurrently)
+}
+
+// saveMigration saves a change among the migrations, in the transaction that is open, and gives its file.
+func (d *Data) saveMigration(ctx context.Context, conn *pgx.Conn, body *DDLBody) (file string, err error) {
+	return migrations.UserAdopt(ctx, conn, d.options.MigrationsDir, body.Migration, body.Statements, body.Concurrently)
 }

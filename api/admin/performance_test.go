@@ -29,7 +29,10 @@ create index child_b_2 on public."Child's" (b);
 create index child_partial on public."Child's" (parent_id) where parent_id > 3;
 create table public.kept (id int primary key, parent_id int references public.parent);
 create index on public.kept (parent_id);
-create table public.parts (id int, parent_id int references public.parent) partition by range (id);`, nil)
+create table public.parts (id int, parent_id int references public.parent) partition by range (id);
+create table public.parts_1 partition of public.parts for values from (0) to (10);
+create index parts_a on public.parts (id);
+create index parts_b on public.parts (id);`, nil)
 	hire(t, s, "v@example.com", administrator.Viewer)
 	b := enter(t, s, "v@example.com")
 	var body admin.IndexesBody
@@ -37,8 +40,11 @@ create table public.parts (id int, parent_id int references public.parent) parti
 	var covered []string
 	for _, d := range body.Duplicate {
 		covered = append(covered, fmt.Sprint(d.Name, " ", d.CoveredBy, " ", d.Same))
+		if d.Name == "parts_b" && d.SQL != "drop index public.parts_b;" {
+			t.Errorf("of a partitioned table: %s", d.SQL)
+		}
 	}
-	if got := strings.Join(covered, ", "); got != "child_a child_a_b false, child_b_2 child_b_1 true" {
+	if got := strings.Join(covered, ", "); got != "child_a child_a_b false, child_b_2 child_b_1 true, parts_b parts_a true" {
 		t.Errorf("duplicates: %s", got)
 	}
 	if len(body.ForeignKeys) != 2 || body.ForeignKeys[0].SQL != `create index concurrently on public."Child's" (parent_id);` || body.ForeignKeys[0].RefTable != "parent" {
@@ -51,7 +57,7 @@ create table public.parts (id int, parent_id int references public.parent) parti
 	}
 	var tables admin.TablesBody
 	b.want(t, http.StatusOK, "", "GET", "/performance/tables", "").JSON(t, &tables)
-	if len(tables.Tables) != 3 {
+	if len(tables.Tables) != 4 {
 		t.Errorf("%+v", tables)
 	}
 	b.want(t, http.StatusConflict, "no_hypopg", "POST", "/performance/hypothetical", `{"schema":"public","table":"parent","columns":["name"]}`)

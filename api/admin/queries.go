@@ -313,5 +313,13 @@ var password = regexp.MustCompile(`(?i)(password|secret|passwd)\w*['"]?\s*(=>?|:
 	`|insert\s+into[^;(]*\([^;)]*(password|secret|passwd)[^;)]*\)[^;]*'` +
 	`|(crypt|hmac|(create|update)_secret)\w*"?\s*\([^;]*('|\$[^0-9])`)
 
+// recordable is SQL as the audit log keeps it.
+func recordable(sql string) string {
+	if tellsSecret(sql) {
+		return "-- not kept: there may be a password in it"
+	}
+	return clip(sql, mostHistoryBytes)
+}
+
 // tellsSecret says that SQL may hold a password, so that it is written nowhere.
 func tellsSecret(sql string) bool { return password.MatchString(sql) }

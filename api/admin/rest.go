@@ -112,6 +112,14 @@ func (d *Data) serveREST(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if method := c.Request().Method; restMethods()[method] == editor {
+		err := d.record(c, administrator.Change{Action: "rest." + strings.ToLower(method), Target: strings.TrimPrefix(c.Request().URL.Path, restPrefix), After: recordedREST{
+			Query: c.Request().URL.RawQuery, Prefer: strings.Join(c.Request().Header.Values("Prefer"), ", "), Schema: c.Request().Header.Get(schemaHeader), Role: principal.Role,
+		}})
+		if err != nil {
+			return err
+		}
+	}
 	r := c.Request().WithContext(context.WithValue(c.Request().Context(), principalKey{}, principal))
 	// Functions see the headers of requests: the administrator's session is none of their business.
 	r.Header = r.Header.Clone()
@@ -124,6 +132,14 @@ func (d *Data) serveREST(c echo.Context) error {
 	defer release()
 	c.SetRequest(r)
 	return m.handler.Serve(c)
+}
+
+// recordedREST is a request that may change something in the audit log, without its body.
+type recordedREST struct {
+	Query  string `json:"query,omitempty"`
+	Prefer string `json:"prefer,omitempty"`
+	Schema string `json:"schema,omitempty"`
+	Role   string `json:"role,omitempty"`
 }
 
 // principal is as whom a request is carried out. Viewers never act as the owner, who is as a rule a superuser: they read

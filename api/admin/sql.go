@@ -181,6 +181,12 @@ func (d *Data) runSQL(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if body.Explain != "plan" { // which carries nothing out
+		err := d.record(c, administrator.Change{Action: "sql.run", Target: v.role, After: body.recorded()})
+		if err != nil {
+			return err
+		}
+	}
 	ctx, cancel := context.WithCancelCause(c.Request().Context())
 	defer cancel(nil)
 	name := runName(who.ID, body.ID)
@@ -228,6 +234,19 @@ func (b *SQLBody) check(role administrator.Role) error {
 		return refusedf(http.StatusBadRequest, "22021", "SQL has no NUL character")
 	}
 	return nil
+}
+
+// recordedSQL is a run in the audit log.
+type recordedSQL struct {
+	SQL      string `json:"sql"`
+	Role     string `json:"role,omitempty"`
+	User     string `json:"user,omitempty"`
+	ReadOnly bool   `json:"read_only,omitempty"`
+	Explain  string `json:"explain,omitempty"`
+}
+
+func (b *SQLBody) recorded() recordedSQL {
+	return recordedSQL{SQL: recordable(b.SQL), Role: b.Role, User: b.User, ReadOnly: b.ReadOnly, Explain: b.Explain}
 }
 
 func (b *SQLBody) timeout() time.Duration {

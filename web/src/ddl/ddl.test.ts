@@ -155,6 +155,9 @@ test('an index is built beside writes when asked', () => {
   assert.equal(createIndex(orders, { ...draft, concurrently: true }).alone, true)
   assert.deepEqual(sql(createIndex(orders, { ...draft, method: 'gin', name: 'x', parts: [{ ...newPart, column: 'j', operators: 'jsonb_path_ops', descending: true }], unique: false, include: [], where: '' })), ['create index x on public.orders\nusing gin (j jsonb_path_ops)'])
   assert.deepEqual(sql(dropIndex(orders, 'I').safer!.plan), ['drop index concurrently public."I"'])
+  // PostgreSQL refuses both for a partitioned table.
+  assert.equal(createIndex(orders, { ...draft, concurrently: true }, true).alone ?? createIndex(orders, draft, true).safer, undefined)
+  assert.equal(dropIndex(orders, 'I', true).safer, undefined)
 })
 
 test('values of an enum are added at their places and renamed', () => {

@@ -29,7 +29,8 @@ function part({ column, expression, descending, nulls, operators }: IndexPart, o
   ].filter(Boolean).join(' ')
 }
 
-export function createIndex(table: Name, draft: IndexDraft): Plan {
+/** An index on a table. Partitioned tables take none concurrently. */
+export function createIndex(table: Name, draft: IndexDraft, partitioned = false): Plan {
   const sql = (concurrently: boolean) => [
     `create ${draft.unique ? 'unique ' : ''}index ${concurrently ? 'concurrently ' : ''}${draft.name ? `${ident(draft.name)} ` : ''}on ${qualified(table)}`,
     `${draft.method === 'btree' ? '' : `using ${draft.method} `}(${draft.parts.map((each) => part(each, draft.method === 'btree')).join(', ')})`,
@@ -40,22 +41,26 @@ export function createIndex(table: Name, draft: IndexDraft): Plan {
     alone: true,
     statements: [onTable(sql(true), table, 'SHARE UPDATE EXCLUSIVE', 'index', 'The rows are read twice, and transactions that run now are waited for. If it fails, an invalid index stays: drop it and try again.')],
   }
-  if (draft.concurrently) return slow
+  if (draft.concurrently && !partitioned) return slow
   return {
     statements: [onTable(sql(false), table, 'SHARE', 'index')],
-    safer: { label: 'Build it concurrently', why: 'Takes longer, but writes go on meanwhile. It runs by itself, outside of a transaction.', plan: slow },
+    ...partitioned ? {} : {
+      safer: { label: 'Build it concurrently', why: 'Takes longer, but writes go on meanwhile. It runs by itself, outside of a transaction.', plan: slow },
+    },
   }
 }
 
-/** Drops an index of a table. */
-export function dropIndex(table: Name, name: string): Plan {
+/** Drops an index of a table; of a partitioned one not concurrently. */
+export function dropIndex(table: Name, name: string, partitioned = false): Plan {
   const index = qualified({ schema: table.schema, name })
   return {
     statements: [onTable(`drop index ${index}`, table)],
-    safer: {
-      label: 'Drop it concurrently',
-      why: 'Waits for those who use the table in place of making others wait. It runs by itself, outside of a transaction.',
-      plan: { alone: true, statements: [onTable(`drop index concurrently ${index}`, table, 'SHARE UPDATE EXCLUSIVE')] },
+    ...partitioned ? {} : {
+      safer: {
+        label: 'Drop it concurrently',
+        why: 'Waits for those who use the table in place of making others wait. It runs by itself, outside of a transaction.',
+        plan: { alone: true, statements: [onTable(`drop index concurrently ${index}`, table, 'SHARE UPDATE EXCLUSIVE')] },
+      },
     },
   }
 }
