@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -87,6 +88,13 @@ select
   exists (select from auth.users)`
 )
 
+// undelivered counts the messages whose delivery was tried in vain, and that are tried again or were given up of late.
+const undelivered = `
+select count(*)
+from basalt.outbox
+where failure is not null
+and (state = 'queued' or state = 'failed' and created_at > now() - interval '1 hour')`
+
 // overview answers GET /overview.
 func (o *Options) overview(c echo.Context) error {
 	pool := o.Running.Pool()
@@ -128,6 +136,13 @@ func (d *Data) glance(ctx context.Context, body *OverviewBody, schemas []string)
 		var users bool
 		if err := conn.QueryRow(ctx, firstSteps, schemas).Scan(&tables, &open, &users); err != nil {
 			return err
+		}
+		var late int64
+		if err := conn.QueryRow(ctx, undelivered).Scan(&late); err != nil {
+			return err
+		}
+		if late > 0 {
+			body.Parts = append(body.Parts, Part{Name: "messages", Reason: fmt.Sprintf("%d could not be delivered: the outbox says why", late)})
 		}
 		body.Database = &seen
 		body.Steps = append(body.Steps,

@@ -182,6 +182,14 @@ func TestTheFirstScreenSaysWhatIsThere(t *testing.T) {
 	if got := steps(); got != "" || len(body.Steps) != 4 || body.Database == nil || body.Database.Bytes == 0 || len(body.Parts) != 2 || !body.Parts[0].OK || body.Pool.Max == 0 {
 		t.Errorf("%q done: %+v", got, body)
 	}
+	s.Database.Exec(t, `
+insert into basalt.outbox (id, channel, kind, body, state, created_at, expires_at, failure) values
+  (gen_random_uuid(), 'email', 'invite', '', 'failed', now(), now(), 'refused'),
+  (gen_random_uuid(), 'email', 'invite', '', 'failed', now() - interval '2 hours', now(), 'refused'),
+  (gen_random_uuid(), 'email', 'invite', '', 'held', now(), now(), null)`)
+	if steps(); len(body.Parts) != 3 || body.Parts[2].OK || !strings.HasPrefix(body.Parts[2].Reason, "1 could not be delivered") {
+		t.Errorf("with mails that are not delivered: %+v", body.Parts)
+	}
 	s.Database.Exec(t, `create table public.thing (id int);`)
 	s.SignUp(t, "a@example.com")
 	s.Do(t, "GET", "/rest/v1/nothing", "")

@@ -51,6 +51,8 @@ type SettingBody struct {
 type SettingsBody struct {
 	// PID is the process that ends at SIGTERM, to be started again.
 	PID int `json:"pid"`
+	// Command is how that was started, without its arguments.
+	Command string `json:"command"`
 
 	Settings []SettingBody `json:"settings"`
 	// Refused is why none of the stored settings counts, null when they do.
@@ -145,7 +147,7 @@ func (o *Options) listSettings(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	body := SettingsBody{PID: os.Getpid()}
+	body := SettingsBody{PID: os.Getpid(), Command: os.Args[0]}
 	body.Settings, err = o.Settings(stored)
 	if refused, ok := errors.AsType[*SettingError](err); ok {
 		body.Refused = &SettingRefusal{refused.Name, refused.Reason}
@@ -226,7 +228,7 @@ func (o *Options) changeSettings(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, SettingsBody{PID: os.Getpid(), Settings: list})
+	return c.JSON(http.StatusOK, SettingsBody{PID: os.Getpid(), Command: os.Args[0], Settings: list})
 }
 
 // settingRefused says why a setting cannot have a value.

@@ -40,7 +40,7 @@ test('a built-in provider is set, counts at once, and is removed by its name', {
   await page.reload()
   await drawer.getByRole('textbox', { name: 'Client id', exact: true }).fill('google-id')
   await drawer.getByRole('button', { name: 'Save' }).click()
-  await drawer.getByRole('alert').getByText('client_secret is required').waitFor()
+  await drawer.getByText('The provider gives it to you, beside the id.').waitFor()
   await drawer.getByLabel('Client secret').fill(secret)
   await expectNoAxeViolations(page)
   await drawer.getByRole('button', { name: 'Save' }).click()

@@ -1109,6 +1109,7 @@ export interface SettingRefusal {
 
 export interface SettingsBody {
   pid: number
+  command: string
   settings: SettingBody[]
   refused: SettingRefusal | null
 }

@@ -13,6 +13,9 @@ function slug(label: string): string {
   return label.toLowerCase().replaceAll(/[^a-z]+/g, '-')
 }
 
+/** The settings that the templates stand behind. */
+export const messages = 'mail-and-text-messages'
+
 /** What the server calls the group of settings that stands below the providers. */
 export const providerSettings = 'Providers'
 
@@ -23,7 +26,8 @@ export function sectionOf({ section }: SettingBody): Section {
 
 /** The groups of settings in the order in which the server gives them, and the pages behind them. */
 export function sections(settings: readonly SettingBody[]): Section[] {
-  return [...new Map(settings.map((setting) => [setting.section, sectionOf(setting)])).values(), mail, keys, about]
+  const groups = [...new Map(settings.map((setting) => [setting.section, sectionOf(setting)])).values()]
+  return groups.flatMap((group) => group.slug === messages ? [group, mail] : [group]).concat(keys, about)
 }
 
 /** What a source is called. */
