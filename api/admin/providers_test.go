@@ -355,3 +355,16 @@ func TestProvidersAreChangedByWhoHasProvedThemselves(t *testing.T) {
 		}
 	}
 }
+
+func TestAProvidersSecretThatNoKeyOpensIsSetAnew(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, "", nil)
+	d := &dashboard{s, s.Administrator(t, administrator.Owner)}
+	set := admin.CustomProviderChange{Type: auth.CustomPreset, Identifier: "gitlab", ClientID: changing("id"), ClientSecret: changing(auth.Secret("a secret"))}
+	providersOf(t, d.call(t, "POST", "/providers/custom", set))
+	s.Database.Exec(t, `update auth.custom_oauth_providers set client_secret = 'enc:v1:gone:AAAA'`)
+	providersOf(t, d.call(t, "PATCH", "/providers/custom/gitlab", admin.CustomProviderChange{ClientSecret: set.ClientSecret}))
+	if answer := s.Do(t, "GET", "/auth/v1/authorize?provider=gitlab", ""); answer.Status != http.StatusFound {
+		t.Errorf("%d %s", answer.Status, answer.Body)
+	}
+}
