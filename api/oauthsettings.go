@@ -116,7 +116,8 @@ func splitList(text string) (list []string) {
 	return list
 }
 
-// describedProviders are the servers of the setting, with what variables of the environment (NAME=value) say of them.
+// describedProviders are the servers of the setting, with what variables of the environment (NAME=value) say of them. Of
+// those that variables name a stored setting says nothing: it could have the secret of a variable sent to another address.
 func (s *Settings) describedProviders(environment []string) (map[string]*oauthProvider, error) {
 	described := map[string]*oauthProvider{}
 	text, err := fileOrText(s.OAuthProviders.Reveal())
@@ -129,6 +130,12 @@ func (s *Settings) describedProviders(environment []string) (map[string]*oauthPr
 		if err := decoder.Decode(&described); err != nil || decoder.More() {
 			return nil, &SettingError{"oauth-providers", "it is not JSON such as {\"google\": {\"client_id\": \"…\", \"client_secret\": \"…\"}}: " + withoutText(err)}
 		}
+	}
+	if described == nil { // as null has it
+		described = map[string]*oauthProvider{}
+	}
+	if s.sourceOf("oauth-providers") == fromStore {
+		maps.DeleteFunc(described, func(name string, _ *oauthProvider) bool { return namedBy(environment, name) })
 	}
 	setters := oauthVariables()
 	for _, variable := range slices.Sorted(slices.Values(environment)) {
@@ -147,6 +154,15 @@ func (s *Settings) describedProviders(environment []string) (map[string]*oauthPr
 	return described, nil
 }
 
+// namedBy tells whether variables of the environment name a server.
+func namedBy(environment []string, server string) bool {
+	return slices.ContainsFunc(environment, func(entry string) bool {
+		variable, value, _ := strings.Cut(entry, "=")
+		name, _, ok := oauthVariable(variable)
+		return ok && name == server && value != "" && !isSetting(variable)
+	})
+}
+
 // withoutText is an error of JSON as far as it repeats nothing but names.
 func withoutText(err error) string {
 	var mistyped *json.UnmarshalTypeError
@@ -162,16 +178,19 @@ func withoutText(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// oauthProviders makes the servers that sign users in, which lead back to an address.
-func (s *Settings) oauthProviders(callback string, client *http.Client) ([]*provider.Provider, error) {
+// oauthProviders makes the servers that sign users in, which lead back to an address, and names those that are off.
+func (s *Settings) oauthProviders(callback string, client *http.Client) (providers []*provider.Provider, off []string, err error) {
 	described, err := s.describedProviders(os.Environ())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var providers []*provider.Provider
 	for _, name := range slices.Sorted(maps.Keys(described)) {
 		d := described[name]
-		if d == nil || d.Enabled != nil && !*d.Enabled {
+		if d == nil {
+			continue
+		}
+		if d.Enabled != nil && !*d.Enabled {
+			off = append(off, name)
 			continue
 		}
 		config := provider.Config{
@@ -184,11 +203,11 @@ func (s *Settings) oauthProviders(callback string, client *http.Client) ([]*prov
 		}
 		p, err := provider.New(config, client)
 		if err != nil {
-			return nil, &SettingError{"oauth-providers", name + ": " + err.Error()}
+			return nil, nil, &SettingError{"oauth-providers", name + ": " + err.Error()}
 		}
 		providers = append(providers, p)
 	}
-	return providers, nil
+	return providers, off, nil
 }
 
 // providerOptions are the settings of sign-ins at other servers for accounts at an address.
@@ -198,8 +217,8 @@ func (s *Settings) providerOptions(issuer string) (auth.ProviderOptions, error) 
 		return auth.ProviderOptions{}, err
 	}
 	callback := issuer + "/callback"
-	providers, err := s.oauthProviders(callback, client)
-	return auth.ProviderOptions{Providers: providers, Client: client, Callback: callback, ManualLinking: s.ManualLinking}, err
+	providers, off, err := s.oauthProviders(callback, client)
+	return auth.ProviderOptions{Providers: providers, Off: off, Client: client, Callback: callback, ManualLinking: s.ManualLinking}, err
 }
 
 // describeProviders tells of each server that flags and variables (NAME=value) can name whether it signs users in, and what
@@ -209,7 +228,7 @@ func (s *Settings) describeProviders(environment []string) ([]admin.ProviderBody
 	if err != nil {
 		return nil, err
 	}
-	byFlag, err := s.describedProviders(nil)
+	bySetting, err := s.describedProviders(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -235,14 +254,11 @@ func (s *Settings) describeProviders(environment []string) ([]admin.ProviderBody
 			}
 			body.ClientID, body.URL, body.RedirectURI = d.ClientID, d.URL, d.RedirectURI
 			body.Scopes = append(body.Scopes, splitScopes(d.Scopes)...)
-			if byFlag[name] != nil {
-				body.Sources = append(body.Sources, string(s.sourceOf("oauth-providers")))
+			named, source := namedBy(environment, name), s.sourceOf("oauth-providers")
+			if bySetting[name] != nil && !(named && source == fromStore) {
+				body.Sources = append(body.Sources, string(source))
 			}
-			if slices.ContainsFunc(environment, func(entry string) bool {
-				variable, value, _ := strings.Cut(entry, "=")
-				server, _, ok := oauthVariable(variable)
-				return ok && server == name && value != "" && !isSetting(variable)
-			}) {
+			if named {
 				body.Sources = append(body.Sources, string(fromEnvironment))
 			}
 		}

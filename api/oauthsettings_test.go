@@ -52,7 +52,7 @@ func TestAProviderThatCannotWorkIsRefusedByName(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := &Settings{}
 			s.OAuthProviders = auth.Secret(tc.text)
-			_, err := s.oauthProviders("https://api.example/auth/v1/callback", nil)
+			_, _, err := s.oauthProviders("https://api.example/auth/v1/callback", nil)
 			var refused *SettingError
 			if !errors.As(err, &refused) || refused.Flag != "oauth-providers" || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "canary") {
 				t.Errorf("it is refused with %v", err)
@@ -69,7 +69,7 @@ func TestProvidersOfAllKindsCanBeSetUp(t *testing.T) {
 		"google": {"client_id": "x", "audiences": ["a", "b"], "scopes": "a b"}, "keycloak": {"client_id": "x", "url": "https://id.example.com/realms/main"},
 		"linkedin_oidc": {"client_id": "x"}, "slack_oidc": {"client_id": "x"}, "twitter": {"client_id": "x"}, "x": {"client_id": "x"},
 		"acme": {"client_id": "x", "url": "https://id.acme.example", "pkce": false}, "off": {"enabled": false}}`
-	providers, err := s.oauthProviders("https://api.example/auth/v1/callback", nil)
+	providers, _, err := s.oauthProviders("https://api.example/auth/v1/callback", nil)
 	if err != nil || len(providers) != 13 {
 		t.Errorf("there are %d providers: %v", len(providers), err)
 	}
@@ -89,6 +89,33 @@ func TestAVariableOfAProviderIsNotUnknown(t *testing.T) {
 	}
 	if notes := UnknownVariables([]string{"BASALT_OAUTH_GOOGLE_CLIENTID=x"}); len(notes) != 1 {
 		t.Errorf("it is said: %v", notes)
+	}
+}
+
+func TestNoProvidersAreDescribedByNull(t *testing.T) {
+	s := &Settings{}
+	s.OAuthProviders = `null`
+	if _, err := s.describeProviders([]string{"BASALT_OAUTH_GITLAB_CLIENT_ID=g"}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAStoredSettingSaysNothingOfProvidersThatVariablesName(t *testing.T) {
+	s := &Settings{stored: []string{"oauth-providers"}}
+	s.OAuthProviders = `{"gitlab": {"url": "https://elsewhere.example"}, "discord": {"client_id": "d"}}`
+	environment := []string{"BASALT_OAUTH_GITLAB_CLIENT_ID=g", "BASALT_OAUTH_GITLAB_SECRET=canary"}
+	described, err := s.describedProviders(environment)
+	if err != nil || described["gitlab"].URL != "" || described["gitlab"].ClientSecret != "canary" || described["discord"].ClientID != "d" {
+		t.Errorf("the secret of a variable goes to %+v, %v", described["gitlab"], err)
+	}
+	bodies, err := s.describeProviders(environment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range bodies {
+		if body.Name == "gitlab" && (fmt.Sprint(body.Sources) != "[environment]" || body.URL != "") {
+			t.Errorf("%+v", body)
+		}
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 type ProviderOptions struct {
 	// Providers are the servers, each with a name of its own.
 	Providers []*provider.Provider
+	// Off are the names of those that are switched off: nothing that administrators set switches them on.
+	Off []string
 	// Client reaches the servers of providers that administrators add; nil reaches those with public addresses.
 	Client *http.Client
 	// Callback is where these lead back to.
@@ -34,7 +36,7 @@ func (s *Service) providerNamed(ctx context.Context, name string) (*provider.Pro
 			return p, nil
 		}
 	}
-	if strings.HasPrefix(name, customPrefix) || isPreset(name) {
+	if strings.HasPrefix(name, customPrefix) || isPreset(name) && !slices.Contains(s.options.Providers.Off, name) {
 		return s.custom(ctx, name)
 	}
 	return nil, refuse(CodeValidationFailed, "Unsupported provider: provider is not enabled")
@@ -56,13 +58,14 @@ func (s *Service) Providers(ctx context.Context) ([]string, error) {
 	return slices.Compact(names), err
 }
 
-// presetsOn are the names of the built-in providers that administrators have set and not switched off.
+// presetsOn are the names of the built-in providers that administrators have set and nobody has switched off.
 func (s *Service) presetsOn(ctx context.Context) ([]string, error) {
 	rows, err := s.pool.Query(ctx, presetsOn)
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, pgx.RowTo[string])
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(s.options.Providers.Off, name) }), err
 }
 
 // providerRefusal says in the words of the accounts API what is wrong with a server or what came from it.
