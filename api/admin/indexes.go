@@ -115,7 +115,8 @@ select
   pg_get_indexdef(c.oid),
   o.relname::text,
   i.indnkeyatts = j.indnkeyatts,
-  format('drop index concurrently %I.%I;', n.nspname, c.relname)
+  -- That of a partitioned table cannot be dropped concurrently, those of its partitions only with it.
+  format('drop index %s%I.%I;', case when c.relkind = 'I' then '' else 'concurrently ' end, n.nspname, c.relname)
 from pg_index i
 join pg_index j on j.indrelid = i.indrelid and j.indexrelid <> i.indexrelid
 join pg_class c on c.oid = i.indexrelid
@@ -138,6 +139,7 @@ and pg_get_expr(i.indpred, i.indrelid) is not distinct from pg_get_expr(j.indpre
 -- What is unique or holds a constraint up is no copy of what does neither, and of two alike only one is named.
 and not i.indisunique
 and not exists (select from pg_constraint k where k.conindid = i.indexrelid)
+and not exists (select from pg_inherits h where h.inhrelid = i.indexrelid)
 and (i.indnkeyatts < j.indnkeyatts or j.indisunique or i.indexrelid > j.indexrelid)
 and ` + appSchemas + `
 order by 4 desc, 1, 2, 3
