@@ -116,7 +116,8 @@ func splitList(text string) (list []string) {
 	return list
 }
 
-// describedProviders are the servers of the setting, with what variables of the environment (NAME=value) say of them.
+// describedProviders are the servers of the setting, with what variables of the environment (NAME=value) say of them. Of
+// those that variables name a stored setting says nothing: it could have the secret of a variable sent to another address.
 func (s *Settings) describedProviders(environment []string) (map[string]*oauthProvider, error) {
 	described := map[string]*oauthProvider{}
 	text, err := fileOrText(s.OAuthProviders.Reveal())
@@ -129,6 +130,12 @@ func (s *Settings) describedProviders(environment []string) (map[string]*oauthPr
 		if err := decoder.Decode(&described); err != nil || decoder.More() {
 			return nil, &SettingError{"oauth-providers", "it is not JSON such as {\"google\": {\"client_id\": \"…\", \"client_secret\": \"…\"}}: " + withoutText(err)}
 		}
+	}
+	if described == nil { // as null has it
+		described = map[string]*oauthProvider{}
+	}
+	if s.sourceOf("oauth-providers") == fromStore {
+		maps.DeleteFunc(described, func(name string, _ *oauthProvider) bool { return namedBy(environment, name) })
 	}
 	setters := oauthVariables()
 	for _, variable := range slices.Sorted(slices.Values(environment)) {
@@ -145,6 +152,15 @@ func (s *Settings) describedProviders(environment []string) (map[string]*oauthPr
 		}
 	}
 	return described, nil
+}
+
+// namedBy tells whether variables of the environment name a server.
+func namedBy(environment []string, server string) bool {
+	return slices.ContainsFunc(environment, func(entry string) bool {
+		variable, value, _ := strings.Cut(entry, "=")
+		name, _, ok := oauthVariable(variable)
+		return ok && name == server && value != "" && !isSetting(variable)
+	})
 }
 
 // withoutText is an error of JSON as far as it repeats nothing but names.
@@ -212,7 +228,7 @@ func (s *Settings) describeProviders(environment []string) ([]admin.ProviderBody
 	if err != nil {
 		return nil, err
 	}
-	byFlag, err := s.describedProviders(nil)
+	bySetting, err := s.describedProviders(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -238,14 +254,11 @@ func (s *Settings) describeProviders(environment []string) ([]admin.ProviderBody
 			}
 			body.ClientID, body.URL, body.RedirectURI = d.ClientID, d.URL, d.RedirectURI
 			body.Scopes = append(body.Scopes, splitScopes(d.Scopes)...)
-			if byFlag[name] != nil {
-				body.Sources = append(body.Sources, string(s.sourceOf("oauth-providers")))
+			named, source := namedBy(environment, name), s.sourceOf("oauth-providers")
+			if bySetting[name] != nil && !(named && source == fromStore) {
+				body.Sources = append(body.Sources, string(source))
 			}
-			if slices.ContainsFunc(environment, func(entry string) bool {
-				variable, value, _ := strings.Cut(entry, "=")
-				server, _, ok := oauthVariable(variable)
-				return ok && server == name && value != "" && !isSetting(variable)
-			}) {
+			if named {
 				body.Sources = append(body.Sources, string(fromEnvironment))
 			}
 		}

@@ -92,6 +92,33 @@ func TestAVariableOfAProviderIsNotUnknown(t *testing.T) {
 	}
 }
 
+func TestNoProvidersAreDescribedByNull(t *testing.T) {
+	s := &Settings{}
+	s.OAuthProviders = `null`
+	if _, err := s.describeProviders([]string{"BASALT_OAUTH_GITLAB_CLIENT_ID=g"}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAStoredSettingSaysNothingOfProvidersThatVariablesName(t *testing.T) {
+	s := &Settings{stored: []string{"oauth-providers"}}
+	s.OAuthProviders = `{"gitlab": {"url": "https://elsewhere.example"}, "discord": {"client_id": "d"}}`
+	environment := []string{"BASALT_OAUTH_GITLAB_CLIENT_ID=g", "BASALT_OAUTH_GITLAB_SECRET=canary"}
+	described, err := s.describedProviders(environment)
+	if err != nil || described["gitlab"].URL != "" || described["gitlab"].ClientSecret != "canary" || described["discord"].ClientID != "d" {
+		t.Errorf("the secret of a variable goes to %+v, %v", described["gitlab"], err)
+	}
+	bodies, err := s.describeProviders(environment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range bodies {
+		if body.Name == "gitlab" && (fmt.Sprint(body.Sources) != "[environment]" || body.URL != "") {
+			t.Errorf("%+v", body)
+		}
+	}
+}
+
 func TestProvidersAreToldWithTheirSourcesAndWithoutTheirSecrets(t *testing.T) {
 	s := Defaults()
 	s.given = map[string]source{"oauth-providers": fromFlag}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"net"
 	"net/netip"
 	"os"
@@ -124,6 +125,9 @@ func (s *Settings) Check() error {
 	if s.PoolSize > mostConnections {
 		return &SettingError{"pool-size", fmt.Sprintf("%d is more than PostgreSQL can serve (%d)", s.PoolSize, mostConnections)}
 	}
+	if err := s.checkPatience(); err != nil {
+		return err
+	}
 	if _, err := token.ParsePath(s.JWTRoleClaim); err != nil {
 		return &SettingError{"jwt-role-claim", err.Error()}
 	}
@@ -182,6 +186,28 @@ func (s *Settings) Check() error {
 	}
 	if s.DatabaseURL != "" && s.PostgresPort != 0 {
 		return &SettingError{"postgres-port", "it belongs to the managed PostgreSQL, but --database-url is given"}
+	}
+	return nil
+}
+
+const (
+	// leastPatience is the shortest time that any request, or a start, can be done in.
+	leastPatience = 100 * time.Millisecond
+	// mostStatementTimeout is PostgreSQL's own maximum.
+	mostStatementTimeout = math.MaxInt32 * time.Millisecond
+)
+
+// checkPatience refuses times that nothing can be done in: stored ones could not be changed in the dashboard any more.
+func (s *Settings) checkPatience() error {
+	for flag, patience := range map[string]time.Duration{
+		"read-timeout": s.ReadTimeout, "write-timeout": s.WriteTimeout, "statement-timeout": s.StatementTimeout,
+	} {
+		if patience != 0 && patience < leastPatience {
+			return &SettingError{flag, fmt.Sprintf("%s is less than %s, in which nothing is done", patience, leastPatience)}
+		}
+	}
+	if s.StatementTimeout > mostStatementTimeout {
+		return &SettingError{"statement-timeout", fmt.Sprintf("%s is more than PostgreSQL takes (%s)", s.StatementTimeout, mostStatementTimeout)}
 	}
 	return nil
 }

@@ -85,6 +85,8 @@ func TestSettingsThatCannotBeStoredAreRefused(t *testing.T) {
 		"whom to believe":                  {`{"changes":{"trusted-proxies":"0.0.0.0/0"}}`, "setting_fixed", http.StatusUnprocessableEntity},
 		"a value of another kind":          {`{"changes":{"max-rows":"many"}}`, "setting_refused", http.StatusUnprocessableEntity},
 		"a value that the server refuses":  {`{"changes":{"rest-tx-end":"sometimes"}}`, "setting_refused", http.StatusUnprocessableEntity},
+		"a time that shuts the owner out":  {`{"changes":{"read-timeout":"1ns"}}`, "setting_refused", http.StatusUnprocessableEntity},
+		"a time that no start is done in":  {`{"changes":{"statement-timeout":"1ms"}}`, "setting_refused", http.StatusUnprocessableEntity},
 		"one of several":                   {`{"changes":{"trace-header":"X-Trace","max-rows":"-1"}}`, "setting_refused", http.StatusUnprocessableEntity},
 		"a value without an end":           {`{"changes":{"mail-from-name":"` + strings.Repeat("a", 20<<10) + `"}}`, "too_large", http.StatusRequestEntityTooLarge},
 		"a file of the server":             {`{"changes":{"smtp-url":"@/etc/hostname"}}`, "setting_refused", http.StatusUnprocessableEntity},

@@ -46,7 +46,12 @@ func (s *Service) CheckEncryptionKeys(ctx context.Context) error { return s.vaul
 
 // seal encrypts a secret for the cell that it is to be kept in.
 func (s *Service) seal(ctx context.Context, plain Secret, at seal.Cell) (string, error) {
-	text, err := s.vault.Seal(ctx, plain.Reveal(), at)
+	return sealBy(ctx, s.vault, plain, at)
+}
+
+// sealBy is seal by a vault over a connection that is held.
+func sealBy(ctx context.Context, vault *seal.Vault, plain Secret, at seal.Cell) (string, error) {
+	text, err := vault.Seal(ctx, plain.Reveal(), at)
 	if err != nil {
 		return "", unexpected("A secret could not be encrypted", err)
 	}
@@ -56,7 +61,12 @@ func (s *Service) seal(ctx context.Context, plain Secret, at seal.Cell) (string,
 // unseal gives the secret that a cell keeps. Stale tells that it should be sealed anew and written back: it came in
 // clear with a dump, or its key was replaced.
 func (s *Service) unseal(ctx context.Context, text string, at seal.Cell) (plain Secret, stale bool, err error) {
-	opened, stale, err := s.vault.Open(ctx, text, at)
+	return unsealBy(ctx, s.vault, text, at)
+}
+
+// unsealBy is unseal by a vault over a connection that is held.
+func unsealBy(ctx context.Context, vault *seal.Vault, text string, at seal.Cell) (plain Secret, stale bool, err error) {
+	opened, stale, err := vault.Open(ctx, text, at)
 	if err != nil {
 		return "", false, unexpected("A secret could not be decrypted", err)
 	}

@@ -91,15 +91,17 @@ func (s *Service) UpdateCustomProvider(ctx context.Context, caller Caller, ident
 			// Whoever may change an address and not see the secret would else have it sent to an address of their own.
 			return refuse(CodeValidationFailed, "client_secret is required with another issuer, discovery_url or token_url, which it is sent to")
 		}
-		secret, _, err := s.unseal(ctx, c.secret, customCell(c.ID))
-		if err != nil {
-			return err
+		vault := s.vault.Over(tx)
+		var secret Secret
+		if set(&secret, in.ClientSecret); in.ClientSecret == nil { // one that no key opens any more can be set anew
+			if secret, _, err = unsealBy(ctx, vault, c.secret, customCell(c.ID)); err != nil {
+				return err
+			}
 		}
-		set(&secret, in.ClientSecret)
 		if err := s.checkCustom(c, secret); err != nil {
 			return err
 		}
-		if c.secret, err = s.seal(ctx, secret, customCell(c.ID)); err != nil {
+		if c.secret, err = sealBy(ctx, vault, secret, customCell(c.ID)); err != nil {
 			return err
 		}
 		c.UpdatedAt = now()

@@ -64,6 +64,22 @@ create index parts_b on public.parts (id);`, nil)
 	b.want(t, http.StatusBadRequest, "bad_index", "POST", "/performance/hypothetical", `{"schema":"public","table":"parent","columns":[]}`)
 }
 
+func TestTheStatementsAboutIndexesOfPartitionedTablesRun(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, `
+create table parted (id int, k int) partition by range (id);
+create table part partition of parted for values from (0) to (1000);
+create index a on parted (k);
+create index b on parted (k);`, nil)
+	d := &dashboard{s, s.Administrator(t, administrator.Owner)}
+	var body admin.IndexesBody
+	d.call(t, "GET", "/performance/indexes", nil).JSON(t, &body)
+	if len(body.Duplicate) != 1 || body.Duplicate[0].Name != "b" {
+		t.Fatalf("%+v", body.Duplicate)
+	}
+	s.Database.Exec(t, body.Duplicate[0].SQL)
+}
+
 func TestAHypotheticalIndexTellsItsGain(t *testing.T) {
 	t.Parallel()
 	s := apitest.Start(t, `

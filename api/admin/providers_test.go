@@ -359,3 +359,36 @@ func TestProvidersAreChangedByWhoHasProvedThemselves(t *testing.T) {
 		}
 	}
 }
+
+func TestABuiltInProviderThatIsSwitchedOffOutsideStaysOff(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, "", func(set *api.Settings) { set.OAuthProviders = `{"gitlab":{"enabled":false}}` })
+	d := &dashboard{s, s.Administrator(t, administrator.Owner)}
+	list := providersOf(t, d.call(t, "POST", "/providers/custom", admin.CustomProviderChange{
+		Type: auth.CustomPreset, Identifier: "gitlab", ClientID: changing("id"), ClientSecret: changing(auth.Secret("a secret")),
+	}))
+	for _, b := range list.BuiltIn {
+		if b.Name == "gitlab" && b.State != "off" {
+			t.Errorf("it is told as %s", b.State)
+		}
+	}
+	if answer := s.Do(t, "GET", "/auth/v1/authorize?provider=gitlab", ""); answer.Status != http.StatusBadRequest {
+		t.Errorf("it signs users in: %d %s", answer.Status, answer.Header.Get("Location"))
+	}
+	if answer := s.Do(t, "GET", "/auth/v1/settings", ""); !strings.Contains(answer.Body, `"gitlab":false`) {
+		t.Errorf("it is offered: %s", answer.Body)
+	}
+}
+
+func TestAProvidersSecretThatNoKeyOpensIsSetAnew(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, "", nil)
+	d := &dashboard{s, s.Administrator(t, administrator.Owner)}
+	set := admin.CustomProviderChange{Type: auth.CustomPreset, Identifier: "gitlab", ClientID: changing("id"), ClientSecret: changing(auth.Secret("a secret"))}
+	providersOf(t, d.call(t, "POST", "/providers/custom", set))
+	s.Database.Exec(t, `update auth.custom_oauth_providers set client_secret = 'enc:v1:gone:AAAA'`)
+	providersOf(t, d.call(t, "PATCH", "/providers/custom/gitlab", admin.CustomProviderChange{ClientSecret: set.ClientSecret}))
+	if answer := s.Do(t, "GET", "/auth/v1/authorize?provider=gitlab", ""); answer.Status != http.StatusFound {
+		t.Errorf("%d %s", answer.Status, answer.Body)
+	}
+}

@@ -196,7 +196,7 @@ func (o *Options) changeSettings(c echo.Context) error {
 		if _, err := tx.Exec(ctx, `lock table basalt.settings in share row exclusive mode`); err != nil { // changes together must go together
 			return err
 		}
-		before, err := StoredSettings(ctx, tx, o.Vault)
+		before, err := StoredSettings(ctx, tx, o.Vault.Over(tx))
 		if err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ func (o *Options) addSigningKey(c echo.Context) error {
 		return refuse(http.StatusUnprocessableEntity, "algorithm_unknown", "The algorithm must be one of "+join(token.PairAlgorithms()))
 	}
 	return o.changeSigningKeys(c, func(ctx context.Context, tx pgx.Tx) (administrator.Change, error) {
-		id, err := auth.AddSigningKey(ctx, tx, o.Vault, in.Algorithm)
+		id, err := auth.AddSigningKey(ctx, tx, o.Vault.Over(tx), in.Algorithm)
 		return administrator.Change{Action: "signing_key.add", Target: id, After: in}, err
 	})
 }

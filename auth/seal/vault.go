@@ -61,6 +61,9 @@ func NewVault(db Sender, masters Masters) *Vault {
 	return &Vault{db: db, masters: masters, turn: make(chan struct{}, 1)}
 }
 
+// Over gives a vault under the same master keys that reads the database's own over a connection: for whoever holds one.
+func (v *Vault) Over(db Sender) *Vault { return NewVault(db, v.masters) }
+
 // Seal encrypts a secret for a cell.
 func (v *Vault) Seal(ctx context.Context, plain string, at Cell) (string, error) {
 	known := v.known.Load()
