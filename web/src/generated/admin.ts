@@ -319,6 +319,7 @@ export interface ExploreRelation {
   rls: boolean
   access: ExploreAccess[]
   embeds: ExploreEmbed[]
+  outside: string[]
 }
 
 export interface ExtensionBody {
