@@ -185,7 +185,7 @@ test('findings about statements, indexes and tables come with what to do', { tim
   if (await weigh.count() > 0) { // where hypopg is
     await weigh.click()
     await bare.getByText(/× cheaper/).waitFor(within)
-  } else await page.getByText('create extension hypopg').waitFor()
+  } else await page.getByText('hypopg, which this PostgreSQL does not have').waitFor()
   await page.getByRole('tab', { name: 'Tables' }).click()
   await page.getByRole('region', { name: 'Tables', exact: true }).getByRole('link', { name: 'customers' }).waitFor(within)
   await world.close(page)

@@ -444,6 +444,7 @@ export interface IndexBody {
 export interface IndexesBody {
   since: string | null
   hypothetical: boolean
+  hypothetical_available: boolean
   unused: UnusedIndex[]
   duplicate: DuplicateIndex[]
   foreign_keys: BareForeignKey[]
