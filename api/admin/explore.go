@@ -51,6 +51,8 @@ type ExploreRelation struct {
 	// Access tells what each role may do.
 	Access []ExploreAccess `json:"access"`
 	Embeds []ExploreEmbed  `json:"embeds"`
+	// Outside are the relations of other schemas that foreign keys lead to or come from: rows of these are not embedded.
+	Outside []string `json:"outside"`
 }
 
 // ExploreColumn is a column.
@@ -138,7 +140,7 @@ func (d *Data) explore(c echo.Context) error {
 	}
 	for _, schema := range model.Schemas() {
 		for _, r := range model.Relations(schema) {
-			body.Relations = append(body.Relations, exploreRelation(model, r, rights.relations[uint32(r.OID)]))
+			body.Relations = append(body.Relations, exploreRelation(model, r, rights.relations[uint32(r.OID)], rights.outside[uint32(r.OID)]))
 		}
 		for _, r := range model.RoutinesOf(schema) {
 			if r.Callable() {
@@ -158,11 +160,12 @@ type relationRights struct {
 type restRights struct {
 	relations map[uint32]*relationRights
 	routines  map[uint32][]string
+	outside   map[uint32][]string // see ExploreRelation.Outside
 }
 
-// rights asks PostgreSQL what the roles of apps may do in the schemas.
+// rights asks PostgreSQL what the roles of apps may do in the schemas, and which foreign keys leave them.
 func (d *Data) rights(ctx context.Context, schemas []string) (*restRights, error) {
-	found := &restRights{map[uint32]*relationRights{}, map[uint32][]string{}}
+	found := &restRights{map[uint32]*relationRights{}, map[uint32][]string{}, map[uint32][]string{}}
 	session := console.Session{ReadOnly: true, StatementTimeout: catalogTimeout, LockTimeout: catalogLocks}
 	err := d.pool.Tx(ctx, session, func(tx pgx.Tx) error {
 		batch := &pgx.Batch{}
@@ -189,16 +192,24 @@ func (d *Data) rights(ctx context.Context, schemas []string) (*restRights, error
 		if err != nil {
 			return err
 		}
+		var outside []string
+		err = eachOf(batch, "outside_keys", []any{schemas}, []any{&oid, &outside}, func() {
+			found.outside[oid], outside = outside, nil
+		})
+		if err != nil {
+			return err
+		}
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	return found, err
 }
 
-func exploreRelation(model *catalog.Catalog, r *catalog.Relation, rights *relationRights) ExploreRelation {
+func exploreRelation(model *catalog.Catalog, r *catalog.Relation, rights *relationRights, outside []string) ExploreRelation {
 	body := ExploreRelation{
 		Schema: r.Name.Schema, Name: r.Name.Name, Kind: relationKind(r.Kind), Comment: r.Comment,
 		Columns: make([]ExploreColumn, len(r.Columns)), PrimaryKey: columnNames(r.PrimaryKey), Uniques: [][]string{},
 		Verbs: []string{"select"}, Access: []ExploreAccess{}, Embeds: []ExploreEmbed{},
+		Outside: append([]string{}, outside...),
 	}
 	for i, column := range r.Columns {
 		body.Columns[i] = ExploreColumn{

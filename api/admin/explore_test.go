@@ -17,7 +17,7 @@ const exploreSchema = `
 	create table books (id int primary key, author bigint not null references authors (id), second bigint references authors (id), title text unique);
 	create table tags (id int primary key);
 	create table book_tags (book int references books (id), tag int references tags (id), primary key (book, tag));
-	create table notes (id int primary key, owner uuid);
+	create table notes (id int primary key, owner uuid references auth.users);
 	alter table notes enable row level security;
 	create policy reads on notes for select to authenticated using (true);
 	create policy narrows on notes as restrictive to anon using (true);
@@ -64,6 +64,13 @@ func TestWhatTheAPIOffersEachRole(t *testing.T) {
 			}
 		})
 	}
+	t.Run("foreign keys to another schema, along which nothing is embedded", func(t *testing.T) {
+		for _, r := range body.Relations {
+			if r.Name == "notes" && (!slices.Equal(r.Outside, []string{"auth.users"}) || len(r.Embeds) != 0) || r.Name == "books" && len(r.Outside) != 0 {
+				t.Errorf("%s: %q, %v", r.Name, r.Outside, r.Embeds)
+			}
+		}
+	})
 	t.Run("functions with who may call them", func(t *testing.T) {
 		var got []string
 		for _, f := range body.Functions {

@@ -13,12 +13,14 @@ type IndexesBody struct {
 	// Since is when PostgreSQL began to count uses, null for always.
 	Since *time.Time `json:"since"`
 	// Hypothetical tells whether indexes can be tried without being made, by the extension hypopg.
-	Hypothetical bool               `json:"hypothetical"`
-	Unused       []UnusedIndex      `json:"unused"`
-	Duplicate    []DuplicateIndex   `json:"duplicate"`
-	ForeignKeys  []BareForeignKey   `json:"foreign_keys"`
-	Scanned      []ScannedTable     `json:"scanned"`
-	Invalid      []InvalidIndexBody `json:"invalid"`
+	Hypothetical bool `json:"hypothetical"`
+	// HypotheticalAvailable tells whether hypopg is there to be created.
+	HypotheticalAvailable bool               `json:"hypothetical_available"`
+	Unused                []UnusedIndex      `json:"unused"`
+	Duplicate             []DuplicateIndex   `json:"duplicate"`
+	ForeignKeys           []BareForeignKey   `json:"foreign_keys"`
+	Scanned               []ScannedTable     `json:"scanned"`
+	Invalid               []InvalidIndexBody `json:"invalid"`
 }
 
 // UnusedIndex is an index that no query has used, and that holds up no constraint.
@@ -77,7 +79,8 @@ const (
 	countedSince = `
 select
   (select stats_reset from pg_stat_database where datname = current_database()),
-  exists (select from pg_extension where extname = 'hypopg')`
+  exists (select from pg_extension where extname = 'hypopg'),
+  exists (select from pg_available_extensions where name = 'hypopg')`
 
 	// Schemas of the system are not for people to tune.
 	appSchemas = `
@@ -226,7 +229,7 @@ func (d *Data) indexes(c echo.Context) error {
 	ctx := c.Request().Context()
 	var body IndexesBody
 	err := d.pool.Use(ctx, performanceSession(), func(conn *pgx.Conn) (err error) {
-		if err := conn.QueryRow(ctx, countedSince).Scan(&body.Since, &body.Hypothetical); err != nil {
+		if err := conn.QueryRow(ctx, countedSince).Scan(&body.Since, &body.Hypothetical, &body.HypotheticalAvailable); err != nil {
 			return err
 		}
 		collect(c, conn, unusedIndexes, &body.Unused, &err)

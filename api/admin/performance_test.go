@@ -37,6 +37,13 @@ create index parts_b on public.parts (id);`, nil)
 	b := enter(t, s, "v@example.com")
 	var body admin.IndexesBody
 	b.want(t, http.StatusOK, "", "GET", "/performance/indexes", "").JSON(t, &body)
+	var available bool
+	if err := s.Database.Pool.QueryRow(t.Context(), `select exists (select from pg_available_extensions where name = 'hypopg')`).Scan(&available); err != nil {
+		t.Fatal(err)
+	}
+	if body.Hypothetical || body.HypotheticalAvailable != available {
+		t.Errorf("hypopg is created: %v, available: %v, which is %v", body.Hypothetical, body.HypotheticalAvailable, available)
+	}
 	var covered []string
 	for _, d := range body.Duplicate {
 		covered = append(covered, fmt.Sprint(d.Name, " ", d.CoveredBy, " ", d.Same))

@@ -319,6 +319,7 @@ export interface ExploreRelation {
   rls: boolean
   access: ExploreAccess[]
   embeds: ExploreEmbed[]
+  outside: string[]
 }
 
 export interface ExtensionBody {
@@ -443,6 +444,7 @@ export interface IndexBody {
 export interface IndexesBody {
   since: string | null
   hypothetical: boolean
+  hypothetical_available: boolean
   unused: UnusedIndex[]
   duplicate: DuplicateIndex[]
   foreign_keys: BareForeignKey[]
