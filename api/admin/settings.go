@@ -43,7 +43,7 @@ type SettingBody struct {
 	// Waiting tells that the next start changes it.
 	Waiting bool `json:"waiting"`
 	// Storable tells whether it can be set here: it is not needed before the database is there, decides not whom to
-	// believe, and is not given otherwise.
+	// believe or where secrets are sent, and is not given otherwise.
 	Storable bool `json:"storable"`
 }
 
@@ -178,7 +178,7 @@ func (o *Options) changeSettings(c echo.Context) error {
 		case setting == nil:
 			return refusedf(http.StatusUnprocessableEntity, "setting_unknown", "There is no setting %.100q", name)
 		case value != nil && !setting.Storable:
-			return refuse(http.StatusUnprocessableEntity, "setting_fixed", name+" is not set here: it is needed at the very start, decides whom the server believes, or was given by a flag or a variable")
+			return refuse(http.StatusUnprocessableEntity, "setting_fixed", name+" is not set here: it is needed at the very start, decides whom the server believes or where secrets are sent, or was given by a flag or a variable")
 		case value != nil && len(*value) > mostOfASetting:
 			return refusedf(http.StatusRequestEntityTooLarge, "too_large", "A setting has at most %d bytes", mostOfASetting)
 		case value != nil && setting.Kind == secretKind:
