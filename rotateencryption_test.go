@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"basalt/api/admin"
+	"basalt/auth"
 	"basalt/auth/seal"
 	"basalt/store/storetest"
 )
@@ -37,7 +39,14 @@ values ($1, '22222222-2222-4222-8222-222222222222', 'totp', 'verified', now(), n
 		}
 		return strings.TrimSpace(out + errs)
 	}
-	if out := run(0, "--encryption-key", fresh+","+old); out != "1 secrets encrypted under the new key" {
+	setting, err := vault(old).Seal(t.Context(), "smtp://ada:secret@mail.example", auth.SettingCell("smtp-url"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Pool.Exec(t.Context(), `insert into basalt.settings (name, value, secret) values ('smtp-url', '', $1), ('mail-from', 'a@shop.example', null)`, setting); err != nil {
+		t.Fatal(err)
+	}
+	if out := run(0, "--encryption-key", fresh+","+old); out != "2 secrets encrypted under the new key" {
 		t.Errorf("printed %q", out)
 	}
 	var now string
@@ -46,6 +55,9 @@ values ($1, '22222222-2222-4222-8222-222222222222', 'totp', 'verified', now(), n
 	}
 	if plain, stale, err := vault(fresh).Open(t.Context(), now, place); err != nil || stale || plain != "JBSWY3DPEHPK3PXP" {
 		t.Errorf("%q, %v, %v", plain, stale, err)
+	}
+	if stored, err := admin.StoredSettings(t.Context(), db.Pool, vault(fresh)); err != nil || stored.Secrets["smtp-url"].Reveal() != "smtp://ada:secret@mail.example" || stored.Texts["mail-from"] != "a@shop.example" {
+		t.Errorf("of the settings there is %v, %v", stored.Texts, err)
 	}
 	if out := run(1, "--encryption-key", old); !strings.Contains(out, "not known here") {
 		t.Errorf("printed %q", out)

@@ -76,7 +76,7 @@ func (s *Settings) takeStored(ctx context.Context, url string, log zerolog.Logge
 		return fmt.Errorf("read the stored settings: %w", err)
 	}
 	if len(found.Lost) > 0 {
-		log.Error().Strs("settings", found.Lost).Msg("secrets stored in the dashboard do not open with the encryption keys that are given: they do not count until they are set there again")
+		log.Error().Strs("settings", found.Lost).Msg("secrets stored in the dashboard do not open with the encryption keys that are given: they do not count until their key is given or they are set there again")
 	}
 	with, err := s.withStored(found)
 	if err != nil {

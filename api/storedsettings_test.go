@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"basalt/api"
 	"basalt/api/admin"
 	"basalt/api/apitest"
+	"basalt/auth"
 	"basalt/auth/administrator"
 )
 
@@ -162,7 +164,7 @@ func TestASecretSettingIsKeptSealedAndShownNowhere(t *testing.T) {
 	if !strings.Contains(answer.Body, `"refused":{"name":"smtp-url"`) { // mails have a sender and no server
 		t.Error("it is not said that nothing stored counts")
 	}
-	change(`{"changes":{"smtp-url":null,"mail-from":null}}`, http.StatusOK)
+	change(`{"changes":{"smtp-url":null,"mail-from":null,"mail-from-name":null}}`, http.StatusOK)
 	if got := named(t, s.Do(t, "GET", "/admin/api/settings", "", owner...), "smtp-url"); got.Stored != nil || got.Next != "" {
 		t.Errorf("taken away: %+v", got)
 	}
@@ -181,6 +183,41 @@ func TestALostSecretSettingKeepsNoServerFromStarting(t *testing.T) {
 	owner := second.Administrator(t, administrator.Owner)
 	if got := named(t, second.Do(t, "GET", "/admin/api/settings", "", owner...), "max-rows"); got.Value != "7" {
 		t.Errorf("the others do not count: %+v", got)
+	}
+}
+
+func TestWhatIsToBeSealedWithoutTheKeyIsRefusedWithTheReason(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, "", nil)
+	owner := s.Administrator(t, administrator.Owner)
+	const secret = `{"changes":{"app-settings":"a=b"}}`
+	if answer := s.Do(t, "PATCH", "/admin/api/settings", secret, owner...); answer.Status != http.StatusOK {
+		t.Fatalf("%d %s", answer.Status, answer.Body)
+	}
+	for what, keys := range map[string]struct {
+		settings func(*api.Settings)
+		stored   string
+		status   int
+		code     string
+	}{
+		"another key":              {func(set *api.Settings) { set.JWTSecret = auth.Secret(strings.Repeat("other-", 8)) }, "lost", http.StatusConflict, "encryption_key_missing"},
+		"the key and the next one": {func(set *api.Settings) { set.EncryptionKey = auth.Secret(strings.Repeat("other-", 8)) }, "set", http.StatusOK, "settings"},
+	} {
+		settings := apitest.Settings(t, s.Database.URL)
+		keys.settings(&settings)
+		other := apitest.Over(t, s.Database, settings)
+		if told := named(t, other.Do(t, "GET", "/admin/api/settings", "", owner...), "app-settings"); told.Stored == nil || *told.Stored != keys.stored {
+			t.Errorf("%s: %+v", what, told)
+		}
+		for _, change := range [][3]string{
+			{"PATCH", "/settings", secret},
+			{"POST", "/providers/custom", `{"provider_type":"preset","identifier":"gitlab","client_id":"a","client_secret":"b"}`},
+		} {
+			answer := other.Do(t, change[0], "/admin/api"+change[1], change[2], owner...)
+			if answer.Status != keys.status || keys.status != http.StatusOK && !strings.Contains(answer.Body, keys.code) {
+				t.Errorf("%s: %s: %d %s", what, change[1], answer.Status, answer.Body)
+			}
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"basalt/api/body"
 	"basalt/auth"
 	"basalt/auth/administrator"
+	"basalt/auth/seal"
 	"basalt/store"
 )
 
@@ -97,6 +98,7 @@ func explain(err error) *refusal {
 		wide          *store.RowTooLargeError
 		tooLarge      *http.MaxBytesError
 		database      *pgconn.PgError
+		keyless       *seal.UnknownKeyError
 	)
 	switch {
 	case errors.As(err, &own):
@@ -104,6 +106,10 @@ func explain(err error) *refusal {
 	case errors.As(err, &administrates):
 		r := refuse(statusOf(administrates.Code), string(administrates.Code), administrates.Message)
 		r.Hint, r.retryAfter, r.cause = administrates.Hint, administrates.RetryAfter, administrates.Cause
+		return r
+	case errors.As(err, &keyless):
+		r := refuse(http.StatusConflict, "encryption_key_missing", "The server was not given the encryption key of the secrets that are kept here")
+		r.Hint, r.cause = "Start it with that key behind the current one in --encryption-key.", err
 		return r
 	case errors.As(err, &account) && account.Code == auth.CodeUnexpectedFailure && account.Status == 0 && face.DatabaseAway(account.Cause):
 		return databaseAway(account.Cause)

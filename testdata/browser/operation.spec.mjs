@@ -211,6 +211,27 @@ test('findings about statements, indexes and tables come with what to do', { tim
   await world.close(page)
 })
 
+test('names with dots in them are not taken for one another', { timeout: 120_000 }, async () => {
+  await world.sql(`
+    create schema dot; create schema "dot.ted";
+    create table dot."ted.t" (id int); create index "ted.i" on dot."ted.t" (id);
+    create table "dot.ted".t (id int); create index i on "dot.ted".t (id);
+    create table dot.b (id int); create index "c.d" on dot.b (id);
+    create table dot."b.c" (id int); create index d on dot."b.c" (id)`)
+  const page = await world.open('/performance?tab=indexes')
+  for (const [name, other] of [['d', 'c.d'], ['c.d', 'd'], ['i', 'ted.i'], ['ted.i', 'i']]) {
+    await page.getByRole('button', { name: `Drop… ${name}`, exact: true }).click(within)
+    await page.getByRole('textbox', { name: `Type ${name} to go on`, exact: true }).waitFor(within)
+    assert.equal(await page.getByRole('textbox', { name: `Type ${other} to go on`, exact: true }).count(), 0)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  }
+  await page.getByRole('tab', { name: 'Tables' }).click()
+  await page.getByRole('region', { name: 'Tables', exact: true }).getByRole('link', { name: 'dot.ted.t' }).first().waitFor(within)
+  await world.sql(`drop schema dot cascade; drop schema "dot.ted" cascade`)
+  await world.close(page)
+})
+
 test('a missing index is made and a needless one dropped after its SQL was seen', { timeout: 120_000 }, async () => {
   await world.sql(`
     create table "Odd.parents" (id int primary key);
