@@ -218,7 +218,7 @@ test('columns without values are as wide as values of their type', async (t) => 
   await world.sql('create table unfilled (id int primary key, key uuid, at timestamptz)')
   const widths = async () => {
     const page = await open(t, '/tables/public/unfilled')
-    await page.getByRole('columnheader', { name: /timestamptz/ }).waitFor()
+    await page.getByRole('columnheader', { name: /timestamp with time zone/ }).waitFor()
     await page.waitForFunction((rows) => document.querySelectorAll('[role=rowheader]').length === rows, Number((await only('select count(*) from unfilled')).count))
     return await page.getByRole('columnheader').evaluateAll((all) => all.slice(-2).map((one) => one.getBoundingClientRect().width))
   }
