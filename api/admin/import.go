@@ -142,6 +142,8 @@ func (d *Data) auditImport(c echo.Context, tx pgx.Tx, v view, i *importing) erro
 // importOptions are what the address of an import says.
 type importOptions struct {
 	format string
+	// delimiter is between the fields of CSV. Spreadsheets write a semicolon where the comma is in numbers.
+	delimiter byte
 	// mapping gives the column of each field of the file; a field that is not in it is left out. Nil takes them by name.
 	mapping map[string]string
 	// onConflict is skip, update or "" for a refusal; conflictColumns are those that tell, the primary key by default.
@@ -154,6 +156,14 @@ type importOptions struct {
 
 func importOptionsOf(c echo.Context) (o importOptions, err error) {
 	o.format, o.onConflict = c.QueryParam("format"), c.QueryParam("on_conflict")
+	switch delimiter := c.QueryParam("delimiter"); delimiter {
+	case "":
+		o.delimiter = ','
+	case ",", ";", "\t":
+		o.delimiter = delimiter[0]
+	default:
+		return o, refusedf(http.StatusBadRequest, "bad_delimiter", "delimiter is a comma, a semicolon or a tab, not %q", delimiter)
+	}
 	o.dryRun, o.strict = c.QueryParam("dry_run") == "true", c.QueryParam("strict") == "true"
 	if text := c.QueryParam("mapping"); text != "" {
 		if err := json.Unmarshal([]byte(text), &o.mapping); err != nil {
@@ -201,7 +211,7 @@ func fileError(line int64, format string, values ...any) error {
 func (o *importOptions) open(r io.Reader) (rowSource, error) {
 	switch o.format {
 	case "csv":
-		return newCSVSource(r), nil
+		return newCSVSource(r, o.delimiter), nil
 	case "json":
 		return newJSONSource(r, true), nil
 	case "ndjson":

@@ -62,6 +62,8 @@ func TestFilesOfEachFormatAreImported(t *testing.T) {
 			`(1,ü,,,"{""a"" :  [1]}",12345678901234567890.10) (2,b,,"{""x \\""y"",NULL,""\\\\""}",,7)`},
 		{"objects a line, the default where nothing is said", "format=ndjson", "application/x-ndjson",
 			"{\"id\":1,\"name\":\"a\"}\n\n{\"id\":2,\"name\":\"b\",\"n\":null}\n", `(1,a,,,,7) (2,b,,,,)`},
+		{"CSV with semicolons", "format=csv&delimiter=%3B", "text/csv", "id;name\n1;\"a;b\"\n2;c,d\n", "(1,a;b,,,,7) (2,\"c,d\",,,,7)"},
+		{"CSV with tabs", "format=csv&delimiter=%09", "text/csv", "id\tname\n1\ta, b\n", "(1,\"a, b\",,,,7)"},
 		{"a mapping", "format=csv&mapping=" + url.QueryEscape(`{"No":"id","Ort":"name"}`), "text/csv", "No,Land,Ort\n1,x,Ulm\n", "(1,Ulm,,,,7)"},
 		{"a dry run", "format=csv&dry_run=true", "text/csv", "id,name\n1,a\n", ""},
 	} {
@@ -108,7 +110,7 @@ func TestRefusedRowsAreToldWithTheirLineAndColumn(t *testing.T) {
 		t.Errorf("strict: %+v", end)
 	}
 	for query, file := range map[string]string{
-		"format=xml": "", "format=csv": "", "format=json": `{"id":1}`, "format=csv&on_conflict=merge": "id\n1", "format=csv&mapping=[]": "id\n1", "format=csv&strict=x": "nothing\n1",
+		"format=xml": "", "format=csv": "", "format=json": `{"id":1}`, "format=csv&on_conflict=merge": "id\n1", "format=csv&mapping=[]": "id\n1", "format=csv&delimiter=x": "id\n1", "format=csv&strict=x": "nothing\n1",
 		"format=csv&strict=y": "id,id\n1,2\n", "format=json&strict=z": `[{"id":1},`, "format=csv&strict=q": "id,name\n1,\"a",
 	} {
 		answer := d.call(t, "POST", "/import/public/places?"+query, file, "Content-Type: text/csv")

@@ -14,16 +14,17 @@ import (
 // mostImportRow bounds a row of a file, in bytes.
 const mostImportRow = 16 << 20
 
-// csvSource reads CSV (RFC 4180) whose first line names the fields. As PostgreSQL's own COPY does, it takes a field that
+// csvSource reads CSV (RFC 4180, but for the delimiter) whose first line names the fields. As PostgreSQL's own COPY does, it takes a field that
 // is empty and not quoted for NULL.
 type csvSource struct {
-	r      *bufio.Reader
-	line   int64
-	fields []string
+	r         *bufio.Reader
+	delimiter byte
+	line      int64
+	fields    []string
 }
 
-func newCSVSource(r io.Reader) *csvSource {
-	return &csvSource{r: bufio.NewReaderSize(r, 64<<10), line: 1}
+func newCSVSource(r io.Reader, delimiter byte) *csvSource {
+	return &csvSource{r: bufio.NewReaderSize(r, 64<<10), delimiter: delimiter, line: 1}
 }
 
 func (s *csvSource) next() ([]string, []*string, int64, error) {
@@ -102,7 +103,7 @@ func (s *csvSource) record() (values []*string, began int64, err error) {
 			field = append(field, b)
 		case b == '"' && len(field) == 0 && !quoted:
 			quoted, within, any = true, true, true
-		case b == ',':
+		case b == s.delimiter:
 			end()
 			any = true
 		case b == '\r':

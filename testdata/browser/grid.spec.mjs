@@ -241,11 +241,31 @@ test('what cannot be stored is said where it is written, and big numbers stay ex
   await page.keyboard.type('12x')
   await page.keyboard.press('Enter')
   assert.equal(await page.locator('.editor [role=alert]').innerText(), '"12x" is not a number')
-  await page.keyboard.press('Control+a')
+  // It is selected: what is typed next takes its place.
   await page.keyboard.type('9007199254740993.1')
   await page.keyboard.press('Enter')
   assert.equal(await text(page, 1, 3), '9007199254740993.1')
   assert.equal(await text(page, 0, 3), '9007199254740993.000000001')
+})
+
+test('what kept drafts from being saved is told until it is mended, and Ctrl+S saves as Ctrl+Enter does', async (t) => {
+  const page = await open(t)
+  await page.click(cell(1, 3))
+  await page.keyboard.type('2,50')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Tab')
+  await at(page, 1, 4)
+  await page.keyboard.press('Control+s')
+  await at(page, 1, 3)
+  await page.locator('.foot .problem').waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Save' }).getAttribute('title'), 'Ctrl+Enter or Ctrl+S')
+  await page.keyboard.type('2.50')
+  await page.keyboard.press('Enter')
+  await page.locator('.foot .problem').waitFor({ state: 'detached' })
+  await to(page, 2, 1)
+  await page.keyboard.type('Saved')
+  await page.keyboard.press('Control+s')
+  await said(page, '2 rows saved')
 })
 
 test('a refusal stays at its cell with the reason until it is mended', async (t) => {

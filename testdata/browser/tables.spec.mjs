@@ -218,7 +218,7 @@ test('columns without values are as wide as values of their type', async (t) => 
   await world.sql('create table unfilled (id int primary key, key uuid, at timestamptz)')
   const widths = async () => {
     const page = await open(t, '/tables/public/unfilled')
-    await page.getByRole('columnheader', { name: /timestamptz/ }).waitFor()
+    await page.getByRole('columnheader', { name: /timestamp with time zone/ }).waitFor()
     await page.waitForFunction((rows) => document.querySelectorAll('[role=rowheader]').length === rows, Number((await only('select count(*) from unfilled')).count))
     return await page.getByRole('columnheader').evaluateAll((all) => all.slice(-2).map((one) => one.getBoundingClientRect().width))
   }
@@ -283,6 +283,23 @@ test('a file is imported, and rows that are refused are listed with their lines'
   assert.match(text, /\r\n6,/)
   await dialog.getByRole('button', { name: 'Close', exact: true }).last().click()
   await shows(page, 1, 0, '3')
+})
+
+test('a file whose fields are parted by semicolons or tabs is imported as it is', async (t) => {
+  const page = await open(t, '/tables/public/empty_ones?import=1')
+  const dialog = page.getByRole('dialog', { name: /Import into/ })
+  await dialog.getByLabel('File to import').setInputFiles({ name: 'rows.csv', mimeType: 'text/csv', buffer: Buffer.from('\ufeffid\tbody\r\n5\t3,50\r\n') })
+  await dialog.getByLabel('Column for body').waitFor()
+  assert.equal(await dialog.getByLabel('Between fields').inputValue(), '\t')
+  await dialog.getByLabel('File to import').setInputFiles({ name: 'rows.csv', mimeType: 'text/csv', buffer: Buffer.from('\ufeffid;body\r\n5;2,50\r\n6;"a;b"\r\n') })
+  await dialog.getByText('2,50', { exact: true }).waitFor()
+  assert.equal(await dialog.getByLabel('Between fields').inputValue(), ';')
+  await dialog.getByLabel('Between fields').selectOption('Comma')
+  assert.equal(await dialog.getByRole('button', { name: 'Import', exact: true }).isDisabled(), true)
+  await dialog.getByLabel('Between fields').selectOption('Semicolon')
+  await dialog.getByRole('button', { name: 'Import', exact: true }).click()
+  await dialog.getByText('2 rows written').waitFor()
+  assert.deepEqual((await world.sql('select * from empty_ones where id in (5, 6) order by id')).rows, [{ id: 5, body: '2,50' }, { id: 6, body: 'a;b' }])
 })
 
 test('cells of a spreadsheet are pasted as new rows', async (t) => {

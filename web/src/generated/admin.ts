@@ -80,6 +80,7 @@ export interface CatalogBody {
   functions: FunctionBody[]
   roles: RoleBody[]
   extensions: ExtensionBody[]
+  migrations: boolean
   truncated: boolean
 }
 
@@ -87,7 +88,6 @@ export interface ColumnBody {
   name: string
   position: number
   type: string
-  format: string
   type_kind: string
   element: string | null
   enum_values: string[]

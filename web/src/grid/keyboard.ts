@@ -119,6 +119,7 @@ function pressCommand(model: Model, event: KeyboardEvent): boolean {
       void model.focus()
       return true
     case 'enter':
+    case 's':
       void model.save()
       return true
     case 'z':

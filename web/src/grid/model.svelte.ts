@@ -75,7 +75,7 @@ export class Model {
   last = $state(0)
   topRow = $state(0)
 
-  /** Said by screen readers; and what went wrong with the last save, until the next. */
+  /** Said by screen readers; and what went wrong with the last save, until something is changed or saved anew. */
   message = $state('')
   problem = $state('')
   saving = $state(false)
@@ -322,6 +322,7 @@ export class Model {
   #put(drafts: drafting.Drafts): void {
     const before = drafting.size(this.drafts)
     this.drafts = drafts
+    this.problem = ''
     const after = drafting.size(drafts)
     if (before !== after) this.given.ondrafts?.(after)
   }
@@ -383,7 +384,6 @@ export class Model {
 
   discardAll(): void {
     this.#change(drafting.noDrafts)
-    this.problem = ''
     this.say('All changes dropped. Control Z brings them back.')
     this.#back()
   }

@@ -15,6 +15,10 @@ test('columns without values are as wide as is usual for their kind', () => {
   assert.deepEqual([full.a, full.b], [empty.a, empty.b])
 })
 
+test('a moment has room for all digits of its fraction', () => {
+  assert.equal(fitWidths(columns, [[null, '2026-12-03 06:45:00+00', null, null]], measure).b, fitWidths(columns, [], measure).b)
+})
+
 test('values decide where there are any', () => {
   assert.ok(fitWidths(columns, [[null, null, '{}', null]], measure).c! < fitWidths(columns, [], measure).c!)
 })

@@ -44,11 +44,13 @@ export function fitWidths(columns: readonly Column[], rows: readonly Row[], meas
     const mono = isMono(column.kind)
     const reference = column.reference ? 24 : 0
     const values = rows.flatMap((row) => row[at] ?? [])
-    for (const value of values.length > 0 ? values : [typical[column.kind] ?? '']) {
+    // A moment is as long as its fraction happens to be: the next one may be longer.
+    if (values.length === 0 || column.kind === 'timestamp') values.push(typical[column.kind] ?? '')
+    for (const value of values) {
       width = Math.max(width, measure(shorten(value, 60), mono) + padding + reference)
       if (width >= widestByContent) break
     }
-    widths[column.name] = clampWidth(Math.min(width, widestByContent))
+    widths[column.name] = clampWidth(Math.ceil(Math.min(width, widestByContent)))
   })
   return widths
 }

@@ -26,7 +26,7 @@ export type Kind =
 export interface Column {
   /** Unique among the columns of one grid. */
   name: string
-  /** PostgreSQL's name of the type as a person writes it: `int8`, `timestamptz`, `text[]`. */
+  /** PostgreSQL's name of the type as `format_type` spells it: `bigint`, `timestamp with time zone`, `text[]`. */
   type: string
   kind: Kind
   /** Kind and type of an array's elements. */

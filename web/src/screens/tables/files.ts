@@ -6,6 +6,8 @@ export type Format = 'csv' | 'json' | 'ndjson'
 
 export const types: Readonly<Record<Format, string>> = { csv: 'text/csv', json: 'application/json', ndjson: 'application/x-ndjson' }
 
+export type Delimiter = ',' | ';' | '\t'
+
 export interface Preview {
   fields: string[]
   rows: Value[][]
@@ -28,10 +30,17 @@ export function formatOf(name: string, text: string): Format {
   return 'csv'
 }
 
-/** Whether a text is cells of a spreadsheet rather than CSV. */
-export function tabbed(text: string): boolean {
-  const line = text.slice(0, text.search(/[\r\n]|$/))
-  return line.includes('\t') && !line.includes(',')
+/** What seems to be between the fields of CSV: what parts the first line, and those after it into as many. */
+export function delimiterOf(text: string): Delimiter {
+  let best: Delimiter = ','
+  let most = 0
+  for (const delimiter of [',', ';', '\t'] as const) {
+    const [head = [], ...rows] = csvRows(text.replace(/^\ufeff/, ''), delimiter, shown + 1)
+    const alike = rows.length === 0 ? 1 : rows.filter((row) => row.length === head.length).length / rows.length
+    const found = head.length > 1 ? alike + head.length / 10_000 : 0
+    if (found > most) [best, most] = [delimiter, found]
+  }
+  return best
 }
 
 /** Cells of a spreadsheet as CSV. */
@@ -39,23 +48,23 @@ export function tabsToCSV(text: string): string {
   return fromTsv(text).map((row) => row.map((value) => value === null ? '' : `"${value.replaceAll('"', '""')}"`).join(',')).join('\n') + '\n'
 }
 
-/** Rows of CSV (RFC 4180): an empty field is null, one in quotes is text. */
-function csvRows(text: string, most: number): Value[][] {
+/** Rows of CSV (RFC 4180, but for the delimiter): an empty field is null, one in quotes is text. */
+function csvRows(text: string, delimiter: Delimiter, most: number): Value[][] {
   const rows: Value[][] = []
   let row: Value[] = []
-  const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y
+  const field = new RegExp(`(?:"((?:[^"]|"")*)"|([^"${delimiter}\\r\\n]*))(${delimiter}|\\r\\n|\\n|\\r|$)`, 'y')
   while (rows.length < most && field.lastIndex < text.length) {
     const at = field.lastIndex
     const found = field.exec(text)
     if (!found) {
       // A quote within a field: it is text like any other.
-      const end = text.slice(at).search(/[,\r\n]/)
+      const end = text.slice(at).search(new RegExp(`[${delimiter}\\r\\n]`))
       row.push(end < 0 ? text.slice(at) : text.slice(at, at + end))
       field.lastIndex = end < 0 ? text.length : at + end + 1
-      if (end >= 0 && text[at + end] === ',') continue
+      if (end >= 0 && text[at + end] === delimiter) continue
     } else {
       row.push(found[1] !== undefined ? found[1].replaceAll('""', '"') : found[2] === '' ? null : found[2]!)
-      if (found[3] === ',') {
+      if (found[3] === delimiter) {
         if (field.lastIndex >= text.length) row.push(null)
         else continue
       }
@@ -97,9 +106,9 @@ function parse(text: string): Record<string, unknown> | undefined {
 }
 
 /** The first rows of a text. */
-export function preview(text: string, format: Format): Preview {
+export function preview(text: string, format: Format, delimiter: Delimiter): Preview {
   if (format === 'csv') {
-    const [head = [], ...rows] = csvRows(text.replace(/^\ufeff/, ''), shown + 1)
+    const [head = [], ...rows] = csvRows(text.replace(/^\ufeff/, ''), delimiter, shown + 1)
     return { fields: head.map((name) => name ?? ''), rows }
   }
   const parsed = objects(text, shown).map(parse).filter((one) => one !== undefined)

@@ -20,7 +20,7 @@ export function referenceOf(relation: RelationBody, column: string): ForeignKeyB
 function columnOf(relation: RelationBody, body: ColumnBody): Column {
   const column: Column = {
     name: body.name,
-    type: /[[(]/.test(body.type) ? body.type : body.format,
+    type: body.type,
     kind: kindOf(body.type_kind === 'domain' && body.element ? body.element : body.type, body.type_kind),
     nullable: !body.not_null,
     key: relation.primary_key.includes(body.name),
