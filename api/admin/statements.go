@@ -83,17 +83,30 @@ left join pg_roles r on r.oid = s.userid
 where s.dbid = (select oid from pg_database where datname = current_database())
 and s.queryid is not null
 -- What the server asks for itself: its own relations and functions, settings, locks and looks at columns, which begin as
--- it alone writes them, the frames of transactions, and, as one of its own users, the catalogs and statistics.
+-- it alone writes them, the frames of transactions, and, as one of its own users, the catalogs and statistics, roles and
+-- what they may, and accounts where no relation of apps is named beside theirs.
 and (
   $4
   or s.query !~* '\m(from|join|into|update|table)\s+basalt\.|\mbasalt\.\w+\(|\mpg_temp\.basalt_|\mtable basalt_probe\M'
-  and s.query !~* '^\s*select\s+pg_catalog\.(num_nulls\(\s*pg_catalog\.set_config\(|set_config\(name, value,|pg_(try_)?advisory_|format_type\(f\.type_oid)'
-  and s.query !~* '^\s*select\s+a\.attname::text,\s+a\.attnum::int,\s+pg_catalog\.'
+  and s.query !~* '^\s*select\s+pg_catalog\.(num_nulls\(\s*pg_catalog\.set_config\(|set_config\(name, value,|pg_(try_)?advisory_|format_type\(f\.type_oid|pg_notify\()'
+  and s.query !~* '^\s*select\s+a\.attname::text,\s+a\.attnum::int,\s+pg_catalog\.|^\s*select\s+(false|\$\d+) as routine,\s+c\.oid'
   and s.query !~* '^\s*(begin|commit|rollback|savepoint|release|set|discard|reset|show|listen|unlisten|close|deallocate)\M'
   and (
     r.rolname is null
     or r.rolname not in (session_user, '` + migrations.RequestUser + `')
-    or s.query !~* '\m(from|join)\s+("[^"]*"\.|\w+\.)?pg_'
+    or s.query !~* '\m(from|join)\s+("[^"]*"\.|\w+\.)?pg_|\mto_regrole\(|\mas t \(name, labels\)'
+    and s.query !~* '^\s*select\s+(current_user\s*$|to_regclass\(|has_database_privilege\(|bool_and\(has_schema_privilege\()'
+    and (
+      s.query !~* '\m(from|join|into|update)\s+(only\s+)?auth\.'
+      or exists (
+        select
+        from regexp_matches(s.query, '\m(?:from|join|into|update)\s+(?:only\s+)?(?!auth\.)(?:"?\w+"?\.)?"?(\w+)', 'gi') named (part)
+        join pg_class c on c.relname in (named.part[1], lower(named.part[1]))
+        join pg_namespace n on n.oid = c.relnamespace
+        where c.relkind in ('r', 'p', 'v', 'm', 'f')
+        and n.nspname not in ('auth', 'basalt', 'pg_catalog', 'information_schema')
+      )
+    )
   )
 )
 order by case $2 when 'mean' then s.mean_exec_time when 'calls' then s.calls when 'max' then s.max_exec_time else s.total_exec_time end desc
