@@ -7,5 +7,5 @@ type AuditSettings struct {
 	AuditLog       bool          `flag:"audit-log" default:"true" help:"write what happens to accounts to auth.audit_log_entries"`
 	AuditRetention time.Duration `flag:"audit-retention" default:"2160h" help:"how long its entries are kept; 0: for ever"`
 
-	AdminAuditRetention time.Duration `flag:"admin-audit-retention" default:"8760h" help:"how long what administrators have changed is kept in basalt.administrator_audit; 0: for ever"`
+	AdminAuditRetention time.Duration `flag:"admin-audit-retention" start:"true" default:"8760h" help:"how long what administrators have changed is kept in basalt.administrator_audit; 0: for ever"`
 }

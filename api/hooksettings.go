@@ -12,7 +12,7 @@ import (
 
 // HookSettings are the settings of code of the project's owner that accounts call, and of all calls to other servers.
 type HookSettings struct {
-	OutgoingAllow []string `flag:"outgoing-allow" help:"own networks that the server may call although they are not public, by plain http too, comma-separated CIDRs such as 127.0.0.0/8,10.0.0.0/8"`
+	OutgoingAllow []string `flag:"outgoing-allow" start:"true" help:"own networks that the server may call although they are not public, by plain http too, comma-separated CIDRs such as 127.0.0.0/8,10.0.0.0/8"`
 
 	HookCustomAccessToken                  string      `flag:"hook-custom-access-token" help:"what may change the claims of access tokens: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
 	HookCustomAccessTokenSecrets           auth.Secret `flag:"hook-custom-access-token-secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`

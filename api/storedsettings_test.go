@@ -84,6 +84,8 @@ func TestSettingsThatCannotBeStoredAreRefused(t *testing.T) {
 		"who is sent secrets of providers": {`{"changes":{"oauth-providers":"{\"keycloak\":{\"url\":\"https://elsewhere.example\"}}"}}`, "setting_fixed", http.StatusUnprocessableEntity},
 		"who is sent the token for texts":  {`{"changes":{"twilio-url":"https://elsewhere.example"}}`, "setting_fixed", http.StatusUnprocessableEntity},
 		"what is needed at the very start": {`{"changes":{"database-url":"postgres://elsewhere/"}}`, "setting_fixed", http.StatusUnprocessableEntity},
+		"which networks are called":        {`{"changes":{"outgoing-allow":"10.0.0.0/8"}}`, "setting_fixed", http.StatusUnprocessableEntity},
+		"how long changes are told":        {`{"changes":{"admin-audit-retention":"1ns"}}`, "setting_fixed", http.StatusUnprocessableEntity},
 		"whom to believe":                  {`{"changes":{"trusted-proxies":"0.0.0.0/0"}}`, "setting_fixed", http.StatusUnprocessableEntity},
 		"a value of another kind":          {`{"changes":{"max-rows":"many"}}`, "setting_refused", http.StatusUnprocessableEntity},
 		"a value that the server refuses":  {`{"changes":{"rest-tx-end":"sometimes"}}`, "setting_refused", http.StatusUnprocessableEntity},
