@@ -35,6 +35,8 @@ type CatalogBody struct {
 	Functions  []FunctionBody  `json:"functions"`
 	Roles      []RoleBody      `json:"roles"`
 	Extensions []ExtensionBody `json:"extensions"`
+	// Migrations tells whether changes of the structure can be saved as migrations.
+	Migrations bool `json:"migrations"`
 	// Truncated says that there are more relations or functions than are listed.
 	Truncated bool `json:"truncated"`
 }
@@ -204,6 +206,7 @@ func (d *Data) catalog(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	body.Migrations = d.options.MigrationsDir != ""
 	tag, err := body.etag()
 	if err != nil {
 		return err

@@ -87,6 +87,44 @@ test('a table with an enum and a foreign key is made by keyboard and mouse', asy
   await world.close(page)
 })
 
+test('a column of a new table is unique, what is locked is said once, and a refusal out of view is brought into it', async () => {
+  const page = await open('/structure?do=create-table', { height: 500 })
+  const name = page.getByRole('textbox', { name: 'Name', exact: true })
+  await name.fill('customers')
+  await page.getByRole('button', { name: 'Add a column' }).click()
+  await page.getByRole('textbox', { name: 'Name of column 3' }).fill('email')
+  await page.getByRole('checkbox', { name: 'email is unique' }).check()
+  assert.equal(await page.getByRole('checkbox', { name: 'id is unique' }).isDisabled(), true)
+  assert.match(await page.getByRole('region', { name: 'Statement 1' }).innerText(), /primary key \(id\),\s+unique \(email\)/)
+  assert.equal(await page.getByText('Locks nothing that is in use').count(), 1)
+  assert.equal(await page.getByText('a moment', { exact: true }).count(), 0)
+  await page.getByRole('checkbox', { name: /Save as a migration/ }).scrollIntoViewIfNeeded()
+  await page.getByRole('button', { name: 'Create the table' }).click()
+  await page.getByText('already exists').first().waitFor()
+  await page.waitForFunction(() => {
+    const { top, bottom } = document.activeElement.getBoundingClientRect()
+    return document.activeElement.getAttribute('aria-invalid') === 'true' && top >= 0 && bottom <= innerHeight
+  })
+  await name.fill('members')
+  await page.getByRole('button', { name: 'Create the table' }).click()
+  await page.getByRole('heading', { name: 'members' }).waitFor()
+  const { rows } = await world.sql(`select pg_get_constraintdef(oid) as def from pg_constraint where conrelid = 'members'::regclass and contype = 'u'`)
+  assert.deepEqual(rows, [{ def: 'UNIQUE (email)' }])
+  await world.close(page)
+})
+
+test('where the server has no folder of migrations, that is said in place of offering to save one', async (t) => {
+  const bare = await start()
+  t.after(() => bare.stop())
+  const page = await bare.open('/structure?do=create-table')
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('orders')
+  const save = page.getByRole('checkbox', { name: /Save as a migration/ })
+  await save.waitFor()
+  assert.equal(await save.isDisabled(), true)
+  await page.getByText('start it with --migrations-dir').waitFor()
+  await bare.close(page)
+})
+
 test('a refusal is shown at the field it concerns, and the draft stays', async () => {
   const page = await open('/structure/public/customers?do=add-column')
   const name = page.getByRole('textbox', { name: 'Name', exact: true })

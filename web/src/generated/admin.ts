@@ -80,6 +80,7 @@ export interface CatalogBody {
   functions: FunctionBody[]
   roles: RoleBody[]
   extensions: ExtensionBody[]
+  migrations: boolean
   truncated: boolean
 }
 
