@@ -48,10 +48,15 @@ class ViewAs {
   /** The role of PostgreSQL that reads, undefined for the owner of the database. */
   get role(): string | undefined { return this.#viewer?.role ?? this.ownRole }
 
+  /** The user that was chosen, as shown; undefined when none was. */
+  get user(): string | undefined {
+    const viewer = this.#viewer
+    return viewer?.user && (viewer.label ?? viewer.user.slice(0, 8))
+  }
+
   /** How it is shown. */
   get name(): string {
-    const viewer = this.#viewer
-    return viewer === undefined ? this.own : viewer.user ? `${viewer.role} · ${viewer.label ?? viewer.user.slice(0, 8)}` : viewer.role
+    return this.#viewer === undefined ? this.own : [this.#viewer.role, this.user].filter(Boolean).join(' · ')
   }
 
   /** What requests for data carry. */
