@@ -84,12 +84,11 @@ type RelationBody struct {
 	Policies    []PolicyBody     `json:"policies"`
 }
 
-// ColumnBody is a column. Type is as SQL spells it with its modifier, Format the bare name of the type.
+// ColumnBody is a column. Type is as SQL spells it with its modifier.
 type ColumnBody struct {
 	Name     string `json:"name"`
 	Position int    `json:"position"`
 	Type     string `json:"type"`
-	Format   string `json:"format"`
 	TypeKind string `json:"type_kind"` // base, enum, array, domain, range, composite
 	// Element is the type of an array's elements, or what a domain is made of.
 	Element    *string  `json:"element"`
@@ -354,7 +353,7 @@ func queueParts(batch *pgx.Batch, byOID map[uint32]*RelationBody) error {
 		add     func(*RelationBody)
 	}{
 		{"columns", []any{
-			&oid, &column.Name, &column.Position, &column.Type, &column.Format, &column.TypeKind, &column.Element, &column.EnumValues,
+			&oid, &column.Name, &column.Position, &column.Type, &column.TypeKind, &column.Element, &column.EnumValues,
 			&column.NotNull, &column.Default, &column.Identity, &column.Generated, &column.Comment,
 		}, func(r *RelationBody) { r.Columns = append(r.Columns, column); column.EnumValues = nil }},
 		{"constraints", []any{

@@ -3,7 +3,6 @@ select
   a.attname::text,
   a.attnum::int,
   format_type(a.atttypid, a.atttypmod),
-  t.typname::text,
   case
     when t.typtype = 'b' and t.typcategory = 'A' then 'array'
     when t.typtype = 'e' then 'enum'

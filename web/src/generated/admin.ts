@@ -88,7 +88,6 @@ export interface ColumnBody {
   name: string
   position: number
   type: string
-  format: string
   type_kind: string
   element: string | null
   enum_values: string[]
