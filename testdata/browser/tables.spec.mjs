@@ -412,14 +412,14 @@ test('a user is chosen by address or id to see data as', async (t) => {
   assert.equal(await user.inputValue(), 'grace@app.example')
   const asks = page.waitForRequest((request) => request.headers()['x-view-as-user'] === id)
   await page.getByRole('button', { name: 'See as this' }).click()
-  await page.getByRole('button', { name: /Data are seen as authenticated · grace@app\.example/ }).waitFor()
+  await page.getByRole('button', { name: /Data are seen as grace@app\.example, in the role authenticated/ }).waitFor()
   await asks
   // An id is taken as it is written, and what is none is not.
   await chip.click()
   await user.fill('00000000-0000-4000-8000-00000000000a')
   await page.keyboard.press('Tab')
   await page.getByRole('button', { name: 'See as this' }).click()
-  await page.getByRole('button', { name: /Data are seen as authenticated · 00000000/ }).waitFor()
+  await page.getByRole('button', { name: /Data are seen as 00000000, in the role authenticated/ }).waitFor()
   await chip.click()
   await user.fill('nobody')
   await page.getByRole('option', { name: 'Nothing found' }).waitFor()

@@ -104,7 +104,7 @@ test('a user is made, changed, banned and deleted by typing the address', { time
   await link.getByRole('button', { name: 'Done' }).click()
 
   await page.getByRole('button', { name: 'View as' }).click()
-  const seenAs = page.getByRole('button', { name: /Data are seen as authenticated · grace@example\.com/ })
+  const seenAs = page.getByRole('button', { name: /Data are seen as grace@example\.com, in the role authenticated/ })
   await seenAs.waitFor()
   assert.equal((await seenAs.innerText()).trim(), 'seen as grace@example.com')
   await page.goBack()
