@@ -18,11 +18,16 @@ test('the first screen says what to do, then what happens', { timeout: 120_000 }
   await page.getByText('0 of 4 done').waitFor(within)
   await page.getByText('No requests in the last five minutes').waitFor(within)
   await page.getByText('No errors').waitFor()
+  const code = page.getByRole('region', { name: 'JavaScript code' })
+  await code.getByText('supabase').first().waitFor(within)
+  assert.match(await code.innerText(), /const supabase = createClient\('[^]*\.from\('your_table'\)/)
+  const top = async (name) => (await page.getByRole('heading', { name, exact: true }).boundingBox()).y
+  assert.ok(await top('Connect an app') < await top('The last five minutes'), 'what a fresh project needs stands below')
   await seed(world)
   await page.getByRole('link', { name: '/rest/v1/customers', exact: true }).first().waitFor(within)
   await page.locator('.u-over').nth(1).waitFor(within)
   await page.getByText('1 of 4 done').waitFor(within)
-  await page.getByText('2 tables are open to whoever has the public key.').waitFor(within)
+  await page.getByText('2 tables are open to whoever has the anon key.').waitFor(within)
   await page.locator('summary').first().click()
   await page.getByRole('region', { name: 'Requests per second, as a table' }).getByRole('row').nth(1).waitFor()
 
@@ -73,7 +78,8 @@ test('the slow statements are asked for once a minute, and not while nobody look
 test('an app is connected by what is copied here; the service key is asked for once more', { timeout: 90_000 }, async () => {
   const context = await world.window({ permissions: ['clipboard-read', 'clipboard-write'] })
   const page = await world.open('/', { context })
-  await page.getByRole('button', { name: 'Copy the public key' }).click(within)
+  await page.getByRole('button', { name: 'Copy the anon key' }).click(within)
+  await page.getByRole('region', { name: 'JavaScript code' }).getByText('your_table').waitFor({ state: 'detached', ...within })
   const anon = await page.evaluate(() => navigator.clipboard.readText())
   assert.match(anon, /^eyJ|^sb_/)
   for (const [name, part] of [['Dart', 'Supabase.initialize'], ['Swift', 'SupabaseClient('], ['Kotlin', 'createSupabaseClient'], ['Python', 'create_client'], ['curl', "-H 'apikey: "], ['JavaScript', 'createClient(']]) {

@@ -6,7 +6,7 @@ import { restCondition, restName, sdkCall, type Filter } from './filters.ts'
 interface Shown {
   /** Where the API is. */
   api: string
-  /** The anonymous key, undefined while it is not known. */
+  /** The anon key, undefined while it is not known. */
   key: string | undefined
   /** As whom the rows are seen. */
   viewer: Viewer | undefined
@@ -32,7 +32,7 @@ function shell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** What tells the API as whom a request acts: the public key alone is anon, every other role of users comes with a token. */
+/** What tells the API as whom a request acts: the anon key alone is anon, every other role of users comes with a token. */
 export function identityOf(viewer: Viewer | undefined): 'anon' | 'service' | 'user' {
   return viewer === undefined || viewer.role === 'anon' ? 'anon' : viewer.role === 'service_role' ? 'service' : 'user'
 }
