@@ -27,7 +27,7 @@ export function quoted(text: string, more: RegExp = /(?!)/g): string {
 export function laidOut(text: string, indent = ''): string {
   const trimmed = text.trim()
   if (json(trimmed) === undefined) return trimmed === '' ? '{}' : trimmed
-  if (trimmed.length < 60) return trimmed
+  if (trimmed.length < 60) return trimmed.replaceAll('\n', `\n${indent}`)
   return spread(trimmed).replaceAll('\n', `\n${indent}`)
 }
 
