@@ -284,6 +284,30 @@ test('whatever is shown is text', { timeout: 90_000 }, async () => {
   }
 })
 
+test('health checks that fail are none of the failed requests', { timeout: 90_000 }, async () => {
+  const { rows: [{ name, own }] } = await world.sql('select current_database() as name, pg_backend_pid() as own')
+  const beside = new pg.Client({ connectionString: world.databaseURL.replace(`/${name}`, '/template1') })
+  await beside.connect()
+  const health = async () => (await fetch(`${world.url}/health/ready`)).status
+  try {
+    await beside.query(`alter database "${name}" allow_connections false`)
+    await until('the server is not ready', async () => {
+      await beside.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> $2`, [name, own])
+      return await health() === 503
+    })
+  } finally {
+    await beside.query(`alter database "${name}" allow_connections true`)
+    await beside.end()
+  }
+  await until('the server is ready', async () => await health() === 200)
+  const page = await world.open('/')
+  const failed = page.getByRole('link', { name: /^Failed requests/ })
+  await failed.waitFor(within)
+  await page.getByRole('link', { name: 'health' }).first().waitFor(within)
+  assert.match(await failed.innerText(), /^Failed requests\s+(–|0 ?%)/)
+  await world.close(page)
+})
+
 test('the first screen says so when the server goes away', { timeout: 90_000 }, async () => {
   const page = await world.open('/')
   await page.getByText('all is well').waitFor(within)
