@@ -18,11 +18,16 @@ test('the first screen says what to do, then what happens', { timeout: 120_000 }
   await page.getByText('0 of 4 done').waitFor(within)
   await page.getByText('No requests in the last five minutes').waitFor(within)
   await page.getByText('No errors').waitFor()
+  const code = page.getByRole('region', { name: 'JavaScript code' })
+  await code.getByText('supabase').first().waitFor(within)
+  assert.match(await code.innerText(), /const supabase = createClient\('[^]*\.from\('your_table'\)/)
+  const top = async (name) => (await page.getByRole('heading', { name, exact: true }).boundingBox()).y
+  assert.ok(await top('Connect an app') < await top('The last five minutes'), 'what a fresh project needs stands below')
   await seed(world)
   await page.getByRole('link', { name: '/rest/v1/customers', exact: true }).first().waitFor(within)
   await page.locator('.u-over').nth(1).waitFor(within)
   await page.getByText('1 of 4 done').waitFor(within)
-  await page.getByText('2 tables are open to whoever has the public key.').waitFor(within)
+  await page.getByText('2 tables are open to whoever has the anon key.').waitFor(within)
   await page.locator('summary').first().click()
   await page.getByRole('region', { name: 'Requests per second, as a table' }).getByRole('row').nth(1).waitFor()
 
@@ -73,7 +78,8 @@ test('the slow statements are asked for once a minute, and not while nobody look
 test('an app is connected by what is copied here; the service key is asked for once more', { timeout: 90_000 }, async () => {
   const context = await world.window({ permissions: ['clipboard-read', 'clipboard-write'] })
   const page = await world.open('/', { context })
-  await page.getByRole('button', { name: 'Copy the public key' }).click(within)
+  await page.getByRole('button', { name: 'Copy the anon key' }).click(within)
+  await page.getByRole('region', { name: 'JavaScript code' }).getByText('your_table').waitFor({ state: 'detached', ...within })
   const anon = await page.evaluate(() => navigator.clipboard.readText())
   assert.match(anon, /^eyJ|^sb_/)
   for (const [name, part] of [['Dart', 'Supabase.initialize'], ['Swift', 'SupabaseClient('], ['Kotlin', 'createSupabaseClient'], ['Python', 'create_client'], ['curl', "-H 'apikey: "], ['JavaScript', 'createClient(']]) {
@@ -297,6 +303,30 @@ test('whatever is shown is text', { timeout: 90_000 }, async () => {
     assert.equal(await page.evaluate(() => window.attacked), undefined, path)
     await world.close(page)
   }
+})
+
+test('health checks that fail are none of the failed requests', { timeout: 90_000 }, async () => {
+  const { rows: [{ name, own }] } = await world.sql('select current_database() as name, pg_backend_pid() as own')
+  const beside = new pg.Client({ connectionString: world.databaseURL.replace(`/${name}`, '/template1') })
+  await beside.connect()
+  const health = async () => (await fetch(`${world.url}/health/ready`)).status
+  try {
+    await beside.query(`alter database "${name}" allow_connections false`)
+    await until('the server is not ready', async () => {
+      await beside.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> $2`, [name, own])
+      return await health() === 503
+    })
+  } finally {
+    await beside.query(`alter database "${name}" allow_connections true`)
+    await beside.end()
+  }
+  await until('the server is ready', async () => await health() === 200)
+  const page = await world.open('/')
+  const failed = page.getByRole('link', { name: /^Failed requests/ })
+  await failed.waitFor(within)
+  await page.getByRole('link', { name: 'health' }).first().waitFor(within)
+  assert.match(await failed.innerText(), /^Failed requests\s+(–|0 ?%)/)
+  await world.close(page)
 })
 
 test('the first screen says so when the server goes away', { timeout: 90_000 }, async () => {

@@ -166,7 +166,7 @@ test('a table that a run leaves open to the API is warned of, and no other', { t
     create temp table planets (id int);
     create table for_users (id int); revoke all on for_users from anon; grant select on for_users to authenticated;
     create table "Open ""one""" (id int); revoke all on "Open ""one""" from anon, authenticated; grant select, insert on "Open ""one""" to anon`, 'Control+Shift+Enter')
-  await page.getByText('public.Open "one" is open to whoever holds the public key').waitFor()
+  await page.getByText('public.Open "one" is open to whoever holds the anon key').waitFor()
   await page.getByText('anon may read, insert.').waitFor()
   await page.getByText('public.for_users is open to whoever signs in').waitFor()
   assert.equal(await page.getByText(/is open to/).count(), 2)

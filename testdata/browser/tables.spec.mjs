@@ -428,7 +428,7 @@ test('a user is chosen by address or id to see data as', async (t) => {
   await page.keyboard.press('Escape')
 })
 
-test('code for an app acts as whom the rows are seen, and says what the public key is refused', async (t) => {
+test('code for an app acts as whom the rows are seen, and says what the anon key is refused', async (t) => {
   await world.sql(`
     create table diary (id int primary key, owner uuid, "a.b" text);
     alter table diary enable row level security;
@@ -479,7 +479,7 @@ test('code for an app acts as whom the rows are seen, and says what the public k
 
   // What the empty place of a guarded table says of its code is so.
   const empty = await open(t, '/tables/public/guarded_empty')
-  await empty.getByText('no policy lets anon add rows: with the public key alone this is refused.').waitFor()
+  await empty.getByText('no policy lets anon add rows: with the anon key alone this is refused.').waitFor()
   const insert = (await empty.getByRole('region', { name: 'Request that inserts a row' }).innerText()).replace('"id":"…"', '"id":1')
   assert.equal(shell(insert).code, '42501')
   await expectNoAxeViolations(empty)

@@ -42,7 +42,7 @@ export function createTable(draft: TableDraft): Plan {
       ...draft.comment ? [comment('table', qualified(table), draft.comment)] : [],
       ...draft.columns.filter((column) => column.comment).map((column) => comment('column', `${qualified(table)}.${ident(column.name)}`, column.comment)),
     ],
-    ...(draft.rls || !draft.roles.some((role) => role !== 'service_role') ? {} : { warnings: ['Without row level security whoever has the public key reads and writes all rows.'] }),
+    ...(draft.rls || !draft.roles.some((role) => role !== 'service_role') ? {} : { warnings: ['Without row level security whoever has the anon key reads and writes all rows.'] }),
   }, grantTable(table, draft.roles), revokeTable(table, withheld))
 }
 

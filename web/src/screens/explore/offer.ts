@@ -62,7 +62,7 @@ export function exampleBody(relation: ExploreRelation, verb: Verb): string {
   const writable = relation.columns.filter((one) => one.writable)
   const needed = writable.filter((one) => one.not_null && !one.has_default)
   const free = writable.filter((one) => !relation.primary_key.includes(one.name))
-  const chosen = verb === 'update' ? free.slice(0, 1) : verb === 'upsert' ? writable.filter((one) => relation.primary_key.includes(one.name) || needed.includes(one)) : needed.length > 0 ? needed : free.slice(0, 2)
+  const chosen = verb === 'update' ? [free.find((one) => !one.has_default) ?? free[0]].filter((one) => one !== undefined) : verb === 'upsert' ? writable.filter((one) => relation.primary_key.includes(one.name) || needed.includes(one)) : needed.length > 0 ? needed : free.slice(0, 2)
   if (chosen.length === 0) return '{}'
   return `{\n${chosen.map((one) => `  ${JSON.stringify(one.name)}: ${example(one.type, one.category, one.enum_values)}`).join(',\n')}\n}`
 }

@@ -40,7 +40,7 @@ export function columnsOf(relation: RelationBody): Column[] {
   return relation.columns.map((body) => columnOf(relation, body))
 }
 
-/** Whether policies keep the public key, which acts as anon, from all rows. */
+/** Whether policies keep the anon key, which acts as anon, from all rows. */
 export function barsAnon(relation: RelationBody, command: 'select' | 'insert'): boolean {
   return relation.rls && !relation.policies.some((policy) => policy.permissive && (policy.command === command || policy.command === 'all')
     && (policy.roles.length === 0 || policy.roles.some((role) => role === 'anon' || role === 'public')))

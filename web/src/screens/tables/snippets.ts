@@ -7,7 +7,7 @@ import { restCondition, restName, sdkCall, type Filter } from './filters.ts'
 interface Shown {
   /** Where the API is. */
   api: string
-  /** The anonymous key, undefined while it is not known. */
+  /** The anon key, undefined while it is not known. */
   key: string | undefined
   /** As whom the rows are seen. */
   viewer: Viewer | undefined
@@ -29,7 +29,7 @@ export function appRequest({ api, table, filters, sort }: Shown): string {
   return `${api.replace(/\/$/, '')}/rest/v1/${encodeURIComponent(table)}?${parameters.join('&')}`
 }
 
-/** What tells the API as whom a request acts: the public key alone is anon, every other role of users comes with a token. */
+/** What tells the API as whom a request acts: the anon key alone is anon, every other role of users comes with a token. */
 export function identityOf(viewer: Viewer | undefined): 'anon' | 'service' | 'user' {
   return viewer === undefined || viewer.role === 'anon' ? 'anon' : viewer.role === 'service_role' ? 'service' : 'user'
 }

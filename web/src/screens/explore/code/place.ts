@@ -5,7 +5,7 @@ import type { Request } from './request.ts'
 export interface Server {
   /** The address of the server, without /rest/v1. */
   url: string
-  /** What stands for the key in code: the anonymous key, or a placeholder for one that is secret. */
+  /** What stands for the key in code: the anon key, or a placeholder for one that is secret. */
   key: string
   /** The exposed schemas, the default first. */
   schemas: readonly string[]
@@ -27,7 +27,7 @@ export function quoted(text: string, more: RegExp = /(?!)/g): string {
 export function laidOut(text: string, indent = ''): string {
   const trimmed = text.trim()
   if (json(trimmed) === undefined) return trimmed === '' ? '{}' : trimmed
-  if (trimmed.length < 60) return trimmed
+  if (trimmed.length < 60) return trimmed.replaceAll('\n', `\n${indent}`)
   return spread(trimmed).replaceAll('\n', `\n${indent}`)
 }
 

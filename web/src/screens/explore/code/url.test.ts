@@ -95,6 +95,10 @@ test('code keeps to what the library of its language takes', () => {
   assert.match(code('dart', request({}), server), /publishableKey: "anon-key"/)
 })
 
+test('a short body of several lines is indented with the call that it stands in', () => {
+  assert.match(code('javascript', request({ verb: 'insert', body: '{\n  "a": 1\n}' }), server), /\n  \.insert\(\{\n    "a": 1\n  \}\)/)
+})
+
 test('all languages know all verbs', () => {
   for (const language of languages) {
     for (const verb of ['select', 'insert', 'update', 'upsert', 'delete', 'rpc'] as const) {
