@@ -1,11 +1,10 @@
 package admin_test
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 
 	"basalt/api/admin"
 	"basalt/api/apitest"
@@ -38,6 +37,7 @@ func TestChangesOfSecretsThatFillThePoolDoNotWaitForEachOther(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			defer func() { _ = holder.Rollback(context.Background()) }() // the pool is closed when all is given back
 			if _, err := holder.Exec(t.Context(), test.hold); err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +49,7 @@ func TestChangesOfSecretsThatFillThePoolDoNotWaitForEachOther(t *testing.T) {
 					}
 				})
 			}
-			apitest.Until(t, "all changes wait", func() bool { return waiting(t, holder) == connections })
+			apitest.Until(t, "all changes wait", func() bool { return waiting(t, first) == connections })
 			if err := holder.Rollback(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -58,10 +58,12 @@ func TestChangesOfSecretsThatFillThePoolDoNotWaitForEachOther(t *testing.T) {
 	}
 }
 
-// waiting counts the sessions of a database that wait for a lock.
-func waiting(t *testing.T, tx pgx.Tx) (n int) {
+// waiting counts the sessions of the server's database that wait for a lock. It is asked outside of a transaction, which
+// would see only those that were there at its first look.
+func waiting(t *testing.T, s *apitest.Server) (n int) {
 	t.Helper()
-	if err := tx.QueryRow(t.Context(), `select count(*) from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.datname = current_database()`).Scan(&n); err != nil {
+	err := s.Database.Pool.QueryRow(t.Context(), `select count(*) from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.datname = current_database()`).Scan(&n)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return n
