@@ -307,7 +307,7 @@ test('whatever is shown is text', { timeout: 90_000 }, async () => {
 
 test('health checks that fail are none of the failed requests', { timeout: 90_000 }, async () => {
   const { rows: [{ name, own }] } = await world.sql('select current_database() as name, pg_backend_pid() as own')
-  const beside = new pg.Client({ connectionString: world.databaseURL.replace(`/${name}`, '/template1') })
+  const beside = new pg.Client({ connectionString: world.databaseURL.replace(new RegExp(`/${name}(?=\\?|$)`), '/template1') })
   await beside.connect()
   const health = async () => (await fetch(`${world.url}/health/ready`)).status
   try {
