@@ -207,7 +207,7 @@ test('as whom data are read is not taken for the own role, which the account tel
 
   const phone = await world.open('/', { width: 360 })
   await expectNoSidewaysScroll(phone)
-  await phone.getByText(`Until then mails wait in the outbox. ${reason}`).waitFor()
+  await phone.getByText('Until then mails wait in the outbox. This needs the role owner; yours is viewer.').waitFor()
   assert.equal(await phone.getByRole('link', { name: 'Send mails' }).count(), 0)
   await phone.goto(`${world.url}/admin/outbox`)
   await phone.getByText(`${reason} An owner can change what you may.`).waitFor()
