@@ -116,8 +116,7 @@ func splitList(text string) (list []string) {
 	return list
 }
 
-// describedProviders are the servers of the setting, with what variables of the environment (NAME=value) say of them. Of
-// those that variables name a stored setting says nothing: it could have the secret of a variable sent to another address.
+// describedProviders are the servers of the setting, with what variables of the environment (NAME=value) say of them.
 func (s *Settings) describedProviders(environment []string) (map[string]*oauthProvider, error) {
 	described := map[string]*oauthProvider{}
 	text, err := fileOrText(s.OAuthProviders.Reveal())
@@ -133,9 +132,6 @@ func (s *Settings) describedProviders(environment []string) (map[string]*oauthPr
 	}
 	if described == nil { // as null has it
 		described = map[string]*oauthProvider{}
-	}
-	if s.sourceOf("oauth-providers") == fromStore {
-		maps.DeleteFunc(described, func(name string, _ *oauthProvider) bool { return namedBy(environment, name) })
 	}
 	setters := oauthVariables()
 	for _, variable := range slices.Sorted(slices.Values(environment)) {
@@ -254,11 +250,10 @@ func (s *Settings) describeProviders(environment []string) ([]admin.ProviderBody
 			}
 			body.ClientID, body.URL, body.RedirectURI = d.ClientID, d.URL, d.RedirectURI
 			body.Scopes = append(body.Scopes, splitScopes(d.Scopes)...)
-			named, source := namedBy(environment, name), s.sourceOf("oauth-providers")
-			if bySetting[name] != nil && !(named && source == fromStore) {
-				body.Sources = append(body.Sources, string(source))
+			if bySetting[name] != nil {
+				body.Sources = append(body.Sources, string(s.sourceOf("oauth-providers")))
 			}
-			if named {
+			if namedBy(environment, name) {
 				body.Sources = append(body.Sources, string(fromEnvironment))
 			}
 		}

@@ -44,9 +44,6 @@ func (s *Service) CreateCustomProvider(ctx context.Context, caller Caller, in Cu
 
 func (s *Service) storeProvider(ctx context.Context, caller Caller, in CustomProviderChange, record Record[*CustomProvider]) (*CustomProvider, error) {
 	c := &CustomProvider{ID: uuid.New(), Type: in.Type, Identifier: in.Identifier, PKCE: true, Enabled: true}
-	if in.Type == CustomPreset {
-		c.Name = in.Identifier
-	}
 	c.apply(in)
 	var secret Secret
 	set(&secret, in.ClientSecret)

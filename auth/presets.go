@@ -26,5 +26,8 @@ func (s *Service) presetsOn(ctx context.Context) ([]*CustomProvider, error) {
 // CreatePreset sets a built-in provider.
 func (s *Service) CreatePreset(ctx context.Context, caller Caller, in CustomProviderChange, record Record[*CustomProvider]) (*CustomProvider, error) {
 	in.Type = CustomPreset
+	if in.Name == nil {
+		in.Name = &in.Identifier
+	}
 	return s.storeProvider(ctx, caller, in, record)
 }

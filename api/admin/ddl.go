@@ -143,21 +143,17 @@ func (d *Data) together(ctx context.Context, c echo.Context, conn *pgx.Conn, bod
 
 // eachAlone runs each statement by itself. What has succeeded stays when a later one fails.
 func (d *Data) eachAlone(ctx context.Context, c echo.Context, conn *pgx.Conn, body *DDLBody) (file string, err error) {
-	done := 0
-	var failure error
 	for i, statement := range body.Statements {
 		// It is noted before: what cannot be in a transaction cannot be undone where the log has no room.
-		if failure = recordDDL(ctx, c, conn, body, statement); failure != nil {
-			break
+		if err := recordDDL(ctx, c, conn, body, statement); err != nil {
+			return "", err
 		}
-		if failure = runDDL(ctx, conn, statement); failure != nil {
-			failure = about(i, withLockHint(failure))
-			break
+		if err := runDDL(ctx, conn, statement); err != nil {
+			return "", about(i, withLockHint(err))
 		}
-		done++
 	}
-	if failure != nil || body.Migration == "" {
-		return "", failure
+	if body.Migration == "" {
+		return "", nil
 	}
 	err = pgx.BeginFunc(ctx, conn, func(pgx.Tx) error {
 		file, err = d.saveMigration(ctx, conn, body)

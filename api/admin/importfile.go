@@ -14,8 +14,8 @@ import (
 // mostImportRow bounds a row of a file, in bytes.
 const mostImportRow = 16 << 20
 
-// csvSource reads CSV (RFC 4180, but for the delimiter) whose first line names the fields. As PostgreSQL's own COPY does, it takes a field that
-// is empty and not quoted for NULL.
+// csvSource reads CSV (RFC 4180, but for the delimiter) whose first line names the fields. As PostgreSQL's own COPY does,
+// it takes a field that is empty and not quoted for NULL.
 type csvSource struct {
 	r         *bufio.Reader
 	delimiter byte

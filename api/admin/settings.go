@@ -37,7 +37,8 @@ type SettingBody struct {
 	// Value is what counts now, and Source where that comes from. Of a secret it is `set` or nothing.
 	Value  string `json:"value"`
 	Source string `json:"source" tstype:"'flag' | 'environment' | 'postgrest-config' | 'stored' | 'default'"`
-	// Stored is what was set here, of a secret `set`, or `lost` when no key opens it; null is nothing. Next is what counts from the next start on.
+	// Stored is what was set here, of a secret `set`, or `lost` when no key opens it; null is nothing. Next is what counts
+	// from the next start on.
 	Stored *string `json:"stored"`
 	Next   string  `json:"next"`
 	// Waiting tells that the next start changes it.
