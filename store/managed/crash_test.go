@@ -2,6 +2,7 @@ package managed
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -160,6 +161,54 @@ func TestAServerThatOutlivedBasaltIsTakenOver(t *testing.T) {
 				t.Errorf("read %q", got)
 			}
 		})
+	}
+}
+
+// TestAnUnloggedTableOfALostAbortKeepsNoServerFromStarting kills all of PostgreSQL when the removal of the table's files
+// has reached the disk but the record of the abort has not.
+func TestAnUnloggedTableOfALostAbortKeepsNoServerFromStarting(t *testing.T) {
+	t.Parallel()
+	needPostgres(t)
+	dir := usedDir(t)
+	custom := filepath.Join(at(dir).cluster(), customConfig)
+	if err := os.WriteFile(custom, []byte("wal_writer_delay = '10s'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	child, out := startChild(t, dir, nil)
+	awaitLine(t, out, "ready")
+	url, running, err := AttachURL(dir)
+	if err != nil || !running {
+		t.Fatalf("running is %t (%v)", running, err)
+	}
+	aborted := connect(t, url)
+	if _, err := aborted.Exec(testContext(t), `begin; create unlogged table lost (id int)`); err != nil {
+		t.Fatal(err)
+	}
+	execSQL(t, url, `create table kept as select 'kept' as word`) // its commit flushes the log so far
+	if _, err := aborted.Exec(testContext(t), `rollback`); err != nil {
+		t.Fatal(err)
+	}
+	pids, err := serverProcesses(at(dir).cluster())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range append(pids, child.Process.Pid) {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			t.Fatal(err)
+		}
+	}
+	child.Wait()
+
+	s := mustStart(t, options(dir))
+	if got := queryText(t, s.URL(), `select word from kept`); got != "kept" {
+		t.Errorf("read %q", got)
+	}
+	log, err := os.ReadFile(at(dir).log())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !leftFork.Match(log) {
+		t.Error("nothing was left of the aborted transaction: the test has tried nothing")
 	}
 }
 

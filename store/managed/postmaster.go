@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -48,7 +49,22 @@ func (l launcher) url() string {
 }
 
 // launch ends what is left of an earlier server, starts a new one and returns when it answers.
+//
+// A first try that fails over the files of an unlogged table is followed by a second. Killed between the abort of the
+// transaction that made the table and the flush of that abort, PostgreSQL finds the table's main fork but no init fork
+// when its recovery begins, hence keeps the main fork; the log brings the init fork back, whose copy at the end of the
+// recovery then stumbles over the main fork. The next recovery begins with both and removes the main fork first
+// (PostgreSQL's reinit.c, ResetUnloggedRelations).
 func (l launcher) launch(ctx context.Context) (*postmaster, error) {
+	p, err := l.launchOnce(ctx)
+	if errors.Is(err, errForkLeft) {
+		l.log.Warn().Err(err).Msg("the recovery of PostgreSQL is tried again")
+		return l.launchOnce(ctx)
+	}
+	return p, err
+}
+
+func (l launcher) launchOnce(ctx context.Context) (*postmaster, error) {
 	cluster := l.folder.cluster()
 	if err := evict(ctx, cluster); err != nil {
 		return nil, err
@@ -111,7 +127,14 @@ func (l launcher) spawn(logFile *os.File) (*postmaster, error) {
 // quoteListItem writes a path as one item of a setting that is a list.
 func quoteListItem(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
-var errExited = errors.New("PostgreSQL ended during its start")
+var (
+	errExited   = errors.New("PostgreSQL ended during its start")
+	errForkLeft = fmt.Errorf("%w over a file that an aborted transaction left", errExited)
+)
+
+// leftFork is PostgreSQL's complaint about a main fork that should not be there, as `could not create file
+// "base/5/17203": File exists`, or below pg_tblspc; a failed copy in another place names a fork or a segment.
+var leftFork = regexp.MustCompile(`could not create file "[^"]*/\d+": File exists`)
 
 // await returns when the server has said that it is ready and has answered a connection.
 func (l launcher) await(ctx context.Context, p *postmaster) error {
@@ -174,6 +197,8 @@ func (l launcher) explain(err error, log string) error {
 		return diskFull("PostgreSQL cannot start", l.folder.root, err)
 	case strings.Contains(log, "Address already in use") && l.endpoint.tcpPort > 0:
 		return l.endpoint.portTaken(err)
+	case leftFork.MatchString(complaint):
+		err = errForkLeft
 	}
 	return &Error{
 		Problem: "PostgreSQL cannot start: " + complaint,
