@@ -119,7 +119,7 @@ func (s *Settings) ofTemplates(err error) error {
 }
 
 // mailer sends mails; nil is none.
-func (s *Settings) mailer(templates mail.Shelf) (outbox.Deliverer, error) {
+func (s *Settings) mailer(templates mail.Shelf) (*mail.Mailer, error) {
 	if s.SMTPURL == "" {
 		if s.MailFrom != "" || s.MailFromName != "" {
 			return nil, &SettingError{"smtp-url", "mails have a sender but no server: set it, or leave out --mail-from and --mail-from-name"}
@@ -190,9 +190,13 @@ func (s *Settings) smsProvider() string {
 
 // outboxOf makes the outbox of a project as the settings ask. A hook that sends messages goes before what else could.
 func outboxOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*outbox.Outbox, error) {
-	mails, err := s.mailer(p.Templates)
+	var mails outbox.Deliverer
+	mailer, err := s.mailer(p.Templates)
 	if err != nil {
 		return nil, err
+	}
+	if mailer != nil {
+		mails = mailer
 	}
 	texts, err := s.messenger()
 	if err != nil {

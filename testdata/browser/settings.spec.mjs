@@ -1,7 +1,9 @@
-// Settings: where values come from, storing one for the next start, refusals at the field, signing keys, about.
+// Settings: where values come from, storing one for the next start, refusals at the field, a test mail, signing keys, about.
 import assert from 'node:assert/strict'
+import { createServer } from 'node:net'
+import { createInterface } from 'node:readline'
 import { after, before, test } from 'node:test'
-import { expectNoAxeViolations, expectNoSidewaysScroll, start } from './world.mjs'
+import { expectNoAxeViolations, expectNoSidewaysScroll, owner, start } from './world.mjs'
 
 const secret = 'a secret of thirty-two bytes or more'
 let world
@@ -72,6 +74,63 @@ test('a secret is stored, waits for the next start and is never shown again', { 
   await page.getByRole('button', { name: 'Save' }).click()
   await row.getByText('default').waitFor()
   await world.close(page)
+})
+
+/** A mail server that takes all mails but those to nobody@example.com, and keeps to whom they went. */
+async function mailServer() {
+  const taken = []
+  const server = createServer((socket) => {
+    const say = (line) => socket.write(`${line}\r\n`)
+    let data = false
+    let to
+    socket.on('error', () => {}) // the other side may go as it likes
+    say('220 mail.example')
+    createInterface({ input: socket }).on('line', (line) => {
+      if (data) {
+        if (line !== '.') return
+        data = false
+        taken.push(to)
+        return say('250 taken')
+      }
+      if (/^RCPT TO:<nobody@example.com>/i.test(line)) return say('550 5.1.1 no such mailbox')
+      to = /^RCPT TO:<(.*)>/i.exec(line)?.[1] ?? to
+      if (/^DATA/i.test(line)) { data = true; return say('354 go on') }
+      if (/^QUIT/i.test(line)) { say('221 bye'); return socket.end() }
+      say('250 mail.example')
+    })
+  })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { url: `smtp://127.0.0.1:${server.address().port}?tls=none`, taken, stop: () => server.close() }
+}
+
+test('a mail server is tried with what is not saved yet, and its reason is told', { timeout: 60_000 }, async () => {
+  const server = await mailServer()
+  try {
+    const page = await world.open('/settings/mail-and-text-messages')
+    const trial = page.getByRole('form', { name: 'Test mail' })
+    const send = trial.getByRole('button', { name: 'Send a test mail' })
+    await send.click()
+    await trial.getByText('there is no mail server to try').waitFor()
+    await page.getByLabel('smtp-url', { exact: true }).fill(server.url)
+    await page.getByLabel('mail-from', { exact: true }).fill('no-reply@example.com')
+    await trial.getByText('there is no mail server to try').waitFor({ state: 'detached' }) // it was about other settings
+    await send.click()
+    await trial.getByText('The mail server has taken it').waitFor()
+    await trial.getByText(owner.email).waitFor()
+    await trial.getByLabel('Send a test mail to').fill('nobody@example.com')
+    await send.click()
+    await trial.getByText('no such mailbox').waitFor()
+    assert.deepEqual(server.taken, [owner.email])
+    await page.getByText('2 changes not saved').waitFor()
+    await expectNoAxeViolations(page)
+    await page.setViewportSize({ width: 360, height: 800 })
+    await expectNoSidewaysScroll(page)
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await world.close(page)
+  } finally {
+    server.stop()
+  }
 })
 
 test('the palette leads to a setting by its name and by what it is for', { timeout: 60_000 }, async () => {

@@ -512,6 +512,16 @@ export interface MailPreviewBody {
   html: boolean
 }
 
+export interface MailServerTest {
+  to: string
+  changes: Record<string, string | null>
+}
+
+export interface MailServerTestBody {
+  to: string
+  refused: string
+}
+
 export interface MailTemplateBody {
   language: string
   name: string
