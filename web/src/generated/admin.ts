@@ -1087,6 +1087,7 @@ export interface SessionBody {
 
 export interface SettingBody {
   name: string
+  title: string
   variable: string
   section: string
   kind: string
