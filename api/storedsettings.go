@@ -130,7 +130,7 @@ func (s *Server) describe(stored admin.Stored) ([]admin.SettingBody, error) {
 		name := field.Tag.Get("flag")
 		now, then := s.settings.value(name), next.value(name)
 		body := admin.SettingBody{
-			Name: name, Section: section(field), Kind: now.Type(), Help: field.Tag.Get("help"), Default: field.Tag.Get("default"),
+			Name: name, Title: field.Tag.Get("title"), Section: section(field), Kind: now.Type(), Help: field.Tag.Get("help"), Default: field.Tag.Get("default"),
 			Value: now.show(), Source: string(s.settings.sourceOf(name)), Next: then.show(), Variable: EnvName(name),
 			Waiting:  !reflect.DeepEqual(now.field.Interface(), then.field.Interface()),
 			Storable: storable(name) && (next.sourceOf(name) == fromDefault || next.sourceOf(name) == fromStore),

@@ -27,8 +27,9 @@ func (o *Options) serverSettings(g *echo.Group) {
 
 // SettingBody is one setting of the server.
 type SettingBody struct {
-	// Name is of its flag; Variable of its environment variable.
+	// Name is of its flag; Variable of its environment variable. Title is what people call it.
 	Name     string `json:"name"`
+	Title    string `json:"title"`
 	Variable string `json:"variable"`
 	Section  string `json:"section"`
 	// Kind is string, bool, int, int64, duration, size, list or secret.

@@ -65,7 +65,7 @@ test('a built-in provider is set, counts at once, and is removed by its name', {
   await fixed.locator('footer').getByRole('button', { name: 'Close' }).click()
   await page.waitForURL(/\/settings\/providers$/)
   assert.ok(!(await page.content()).includes(secret))
-  await page.getByRole('combobox', { name: 'manual-linking' }).waitFor() // the settings of providers are below
+  await page.getByRole('combobox', { name: 'Manual identity linking' }).waitFor() // the settings of providers are below
   await world.close(page)
 })
 

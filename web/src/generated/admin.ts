@@ -1097,6 +1097,7 @@ export interface SessionBody {
 
 export interface SettingBody {
   name: string
+  title: string
   variable: string
   section: string
   kind: string
