@@ -86,6 +86,7 @@ func Register(g *echo.Group, o Options) []Route {
 	o.providers(g)
 	o.samlProviders(g)
 	o.open(g, "POST", "/join", o.join)
+	o.open(g, "POST", "/join/link", o.seeLink)
 	o.brief(g, "GET", "/audit", owner, o.listAudit)
 
 	o.brief(g, "GET", "/overview", viewer, o.overview)

@@ -112,4 +112,5 @@ func TestGuessesOfLinksAreLimited(t *testing.T) {
 		t.Error("none of 40 guesses is refused")
 	}
 	b.want(t, http.StatusTooManyRequests, `"rate_limited"`, "POST", "/join", `{"token":"guess","password":"x"}`)
+	b.want(t, http.StatusTooManyRequests, `"rate_limited"`, "POST", "/join/link", `{"token":"guess"}`)
 }

@@ -287,6 +287,7 @@ test('who holds whom up is shown and ended', { timeout: 120_000 }, async () => {
   const page = await world.open('/performance?tab=activity')
   await page.getByText('holds 1 up').waitFor(within)
   await page.getByText('wants AccessShareLock on orders').waitFor()
+  assert.equal(await page.getByText(/sessions are .*idle/).count(), 1)
   await expectNoAxeViolations(page)
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
   await page.getByRole('button', { name: 'Cancel the statement' }).click()
@@ -298,6 +299,8 @@ test('who holds whom up is shown and ended', { timeout: 120_000 }, async () => {
   assert.equal((await again).rows?.length, 1)
   await page.getByText('nobody waits for a lock').waitFor(within)
   await waiter.end()
+  await page.getByRole('heading', { name: 'Nothing runs' }).waitFor(within)
+  assert.equal(await page.getByText(/sessions are .*idle/).count(), 1)
   await world.close(page)
 
 })

@@ -491,6 +491,17 @@ export interface LibraryBody {
   licence: string
 }
 
+export interface LinkBody {
+  purpose: 'invite' | 'reset'
+  email: string
+  role: string
+  invited_by: string
+}
+
+export interface LinkRequest {
+  token: string
+}
+
 export interface LockBody {
   relation: string
   mode: string
