@@ -56,33 +56,3 @@ func TestASchemaIsNamedByItsOwnHeader(t *testing.T) {
 		t.Errorf("%d %s", answer.Status, answer.Body)
 	}
 }
-
-func TestRungsOfATable(t *testing.T) {
-	t.Parallel()
-	d := openDashboard(t, `
-		create table places (id bigint primary key, mine bool);
-		insert into places select i * 2, i <= 250 from generate_series(1, 1000) i;
-		alter table places enable row level security;
-		create policy mine on places using (mine);
-		grant select on places to anon;
-		create table pairs (a int, b int, primary key (a, b))`, administrator.Editor)
-	for _, test := range []struct {
-		name, path string
-		headers    []string
-		status     int
-		want       string
-	}{
-		{"from the least key on", "/rungs/public/places?step=400", nil, 200, `{"step":400,"keys":["800","1600"]}`},
-		{"from the greatest", "/rungs/public/places?step=400&descending=true", nil, 200, `{"step":400,"keys":["1202","402"]}`},
-		{"of the rows that a role sees", "/rungs/public/places?step=100", []string{"X-View-As-Role: anon"}, 200, `{"step":100,"keys":["200","400"]}`},
-		{"a key of two columns", "/rungs/public/pairs?step=100", nil, 400, "no_key"},
-		{"no step", "/rungs/public/places", nil, 400, "bad_step"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			answer := d.call(t, "GET", test.path, nil, test.headers...)
-			if answer.Status != test.status || !strings.Contains(answer.Body, test.want) {
-				t.Errorf("%d %s", answer.Status, answer.Body)
-			}
-		})
-	}
-}
