@@ -14,6 +14,7 @@ import (
 
 	"basalt/api/apitest"
 	"basalt/auth/administrator"
+	"basalt/auth/webauthntest"
 )
 
 // codes gives the code of now and the one behind it, both of which are good for a while.
@@ -141,7 +142,7 @@ type key struct {
 func newKey(s *apitest.Server) *key {
 	return &key{
 		page:          virtualwebauthn.RelyingParty{ID: "localhost", Origin: s.URL},
-		authenticator: virtualwebauthn.NewAuthenticator(), pair: virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2),
+		authenticator: virtualwebauthn.NewAuthenticator(), pair: webauthntest.NewCredential(),
 	}
 }
 
@@ -200,7 +201,7 @@ func TestAPasskeySignsIn(t *testing.T) {
 	for name, change := range map[string]func(k *key){
 		"of another page":       func(k *key) { k.page.Origin = "https://evil.example" },
 		"for another domain":    func(k *key) { k.page.ID = "evil.example" },
-		"with a key of its own": func(k *key) { k.pair.Key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2).Key },
+		"with a key of its own": func(k *key) { k.pair.Key = webauthntest.NewCredential().Key },
 		"with an old count":     func(k *key) { k.pair.Counter = 1 },
 		"of nobody":             func(k *key) { k.authenticator.Options.UserHandle = []byte("x") },
 		"without its user":      func(k *key) { k.authenticator.Options.UserNotVerified = true },
