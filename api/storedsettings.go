@@ -120,8 +120,9 @@ func storable(name string) bool {
 // they do not go with those that are given, none of them would, and the error beside is an *admin.SettingError.
 func (s *Server) describe(stored admin.Stored) ([]admin.SettingBody, error) {
 	next, err := s.given.withStored(stored)
-	if refused, ok := errors.AsType[*SettingError](err); ok {
-		next, err = s.given, &admin.SettingError{Name: refused.Flag, Reason: refused.Reason}
+	err = forDashboard(err)
+	if _, refused := errors.AsType[*admin.SettingError](err); refused {
+		next = s.given
 	} else if err != nil {
 		return nil, err
 	}
@@ -147,14 +148,19 @@ func (s *Server) describe(stored admin.Stored) ([]admin.SettingBody, error) {
 // *admin.SettingError when they do not go with those that are given.
 func (s *Server) mailer(stored admin.Stored) (*mail.Mailer, error) {
 	next, err := s.given.withStored(stored)
-	var mailer *mail.Mailer
-	if err == nil {
-		mailer, err = next.mailer(s.project.Templates)
+	if err != nil {
+		return nil, forDashboard(err)
 	}
+	mailer, err := next.mailer(s.project.Templates)
+	return mailer, forDashboard(err)
+}
+
+// forDashboard makes a refused setting one that the dashboard tells of, and leaves other errors as they are.
+func forDashboard(err error) error {
 	if refused, ok := errors.AsType[*SettingError](err); ok {
-		return nil, &admin.SettingError{Name: refused.Flag, Reason: refused.Reason}
+		return &admin.SettingError{Name: refused.Flag, Reason: refused.Reason}
 	}
-	return mailer, err
+	return err
 }
 
 // section names the group that a setting is shown in: the struct that it stands in, or else what its name begins with.

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -61,11 +60,8 @@ func (o *Options) testMailServer(c echo.Context) error {
 		stored.set(name, value, secret)
 	}
 	mailer, err := o.Mailer(stored)
-	if refused, ok := errors.AsType[*SettingError](err); ok {
-		return settingRefused(refused.Name, refused.Reason)
-	}
 	if err != nil {
-		return err
+		return ofSettings(err)
 	}
 	if mailer == nil {
 		return settingRefused("smtp-url", "there is no mail server to try")

@@ -203,12 +203,8 @@ func (o *Options) changeSettings(c echo.Context) error {
 				return err
 			}
 		}
-		list, err = o.Settings(after)
-		if refused, ok := errors.AsType[*SettingError](err); ok {
-			return settingRefused(refused.Name, refused.Reason)
-		}
-		if err != nil {
-			return err
+		if list, err = o.Settings(after); err != nil {
+			return ofSettings(err)
 		}
 		return o.audit(c, tx, administrator.Change{Action: "settings.change", Before: changed(before, in.Changes), After: changed(after, in.Changes)})
 	})
@@ -245,6 +241,14 @@ func (o *Options) secretsAmong(changes map[string]*string) (map[string]auth.Secr
 		}
 	}
 	return secrets, nil
+}
+
+// ofSettings answers an error of Options.Settings or Options.Mailer.
+func ofSettings(err error) error {
+	if refused, ok := errors.AsType[*SettingError](err); ok {
+		return settingRefused(refused.Name, refused.Reason)
+	}
+	return err
 }
 
 // settingRefused says why a setting cannot have a value.

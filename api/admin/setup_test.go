@@ -78,7 +78,10 @@ func TestOfManyWhoSetUpAtOnceOneDoes(t *testing.T) {
 		all.Go(func() {
 			s := []*apitest.Server{first, second}[i%2]
 			b := &browser{s: s}
-			answers[i] = b.do(t, "POST", "/setup", setup(tokens[i/2%2], fmt.Sprintf("ada-%d@example.com", i)))
+			// A loaded machine hashes only so many at once: who is told to try later does so, until all have their answer.
+			for retry := true; retry && t.Context().Err() == nil; retry = answers[i].Status == http.StatusTooManyRequests {
+				answers[i] = b.do(t, "POST", "/setup", setup(tokens[i/2%2], fmt.Sprintf("ada-%d@example.com", i)))
+			}
 		})
 	}
 	all.Wait()
@@ -87,7 +90,7 @@ func TestOfManyWhoSetUpAtOnceOneDoes(t *testing.T) {
 		switch answer.Status {
 		case http.StatusOK:
 			done++
-		case http.StatusConflict, http.StatusTooManyRequests: // the queue of hashes is bounded in time, too
+		case http.StatusConflict:
 		default:
 			t.Errorf("%d %s", answer.Status, answer.Body)
 		}
