@@ -41,6 +41,11 @@ export class ApiError extends Error {
   }
 }
 
+/** What is wrong when an error has this code, for the field that it is about. */
+export function messageOf(error: unknown, code: string): string | undefined {
+  return error instanceof ApiError && error.code === code ? error.message : undefined
+}
+
 /** Tells whether an error is only the end of a request that nobody waits for any more. */
 export function aborted(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError'
