@@ -14,29 +14,29 @@ import (
 
 // AccountSettings are the settings of accounts and sessions.
 type AccountSettings struct {
-	SiteURL       string   `flag:"site-url" default:"http://localhost:3000" help:"where mails lead back to"`
-	RedirectURLs  []string `flag:"redirect-urls" help:"where mails and sign-ins may lead back to beside --site-url, comma-separated; * any characters but dots and slashes, ** any, ? one, such as https://*.example.com/**, http://localhost:3000/** or myapp://callback"`
-	PKCEPlain     bool     `flag:"pkce-plain" default:"false" help:"allow the code challenge method plain, which some clients without WebCrypto fall back to and which protects less"`
-	AutoConfirm   string   `flag:"autoconfirm" default:"auto" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
-	DisableSignup bool     `flag:"disable-signup" default:"false" help:"refuse new accounts but for those that administrators make or invite"`
-	Anonymous     bool     `flag:"anonymous-sign-ins" default:"false" help:"let people in without any credential; an address makes a lasting account of theirs"`
-	Limits        string   `flag:"limits" start:"true" default:"on" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
+	SiteURL       string   `flag:"site-url" default:"http://localhost:3000" title:"Site URL" help:"where mails lead back to"`
+	RedirectURLs  []string `flag:"redirect-urls" title:"Redirect URLs" help:"where mails and sign-ins may lead back to beside --site-url, comma-separated; * any characters but dots and slashes, ** any, ? one, such as https://*.example.com/**, http://localhost:3000/** or myapp://callback"`
+	PKCEPlain     bool     `flag:"pkce-plain" default:"false" title:"Plain PKCE challenges" help:"allow the code challenge method plain, which some clients without WebCrypto fall back to and which protects less"`
+	AutoConfirm   string   `flag:"autoconfirm" default:"auto" title:"Automatic e-mail confirmation" help:"sign-ups need no e-mail confirmation: true, false, or auto (true on the managed database)"`
+	DisableSignup bool     `flag:"disable-signup" default:"false" title:"Closed sign-up" help:"refuse new accounts but for those that administrators make or invite"`
+	Anonymous     bool     `flag:"anonymous-sign-ins" default:"false" title:"Anonymous sign-ins" help:"let people in without any credential; an address makes a lasting account of theirs"`
+	Limits        string   `flag:"limits" start:"true" default:"on" title:"Rate limits" help:"rate limits of sign-ups, sign-ins and mails: on or off (for tests)"`
 
 	MessageSettings
 	PasswordSettings
 
-	TokenLife         time.Duration `flag:"access-token-life" default:"1h" help:"how long an access token is good"`
-	ReuseInterval     time.Duration `flag:"refresh-reuse-interval" default:"10s" help:"how long a used refresh token still gives its successor; later its use ends the session"`
-	SessionTimebox    time.Duration `flag:"session-timebox" default:"0" help:"longest life of a session; 0: no limit"`
-	SessionInactivity time.Duration `flag:"session-inactivity" default:"0" help:"longest time from one refresh of a session to the next; 0: no limit"`
-	SessionLowAAL     time.Duration `flag:"session-low-aal" default:"0" help:"longest time that a session may stay without the second factor that its account has; 0: no limit"`
-	SingleSession     bool          `flag:"single-session" default:"false" help:"let only the newest session of an account live"`
-	StrictSessions    bool          `flag:"strict-sessions" default:"false" help:"let the REST API refuse tokens of ended sessions and of banned or deleted users within a second, not when they expire; costs a look-up of each session and a connection that listens"`
+	TokenLife         time.Duration `flag:"access-token-life" default:"1h" title:"Access token: life" help:"how long an access token is good"`
+	ReuseInterval     time.Duration `flag:"refresh-reuse-interval" default:"10s" title:"Refresh token: reuse interval" help:"how long a used refresh token still gives its successor; later its use ends the session"`
+	SessionTimebox    time.Duration `flag:"session-timebox" default:"0" title:"Session: longest life" help:"longest life of a session; 0: no limit"`
+	SessionInactivity time.Duration `flag:"session-inactivity" default:"0" title:"Session: longest inactivity" help:"longest time from one refresh of a session to the next; 0: no limit"`
+	SessionLowAAL     time.Duration `flag:"session-low-aal" default:"0" title:"Session: longest time without the second factor" help:"longest time that a session may stay without the second factor that its account has; 0: no limit"`
+	SingleSession     bool          `flag:"single-session" default:"false" title:"Single session" help:"let only the newest session of an account live"`
+	StrictSessions    bool          `flag:"strict-sessions" default:"false" title:"Strict sessions" help:"let the REST API refuse tokens of ended sessions and of banned or deleted users within a second, not when they expire; costs a look-up of each session and a connection that listens"`
 
-	JWTSigningKeys auth.Secret `flag:"jwt-signing-keys" start:"true" help:"JSON Web Keys with their private halves that tokens are signed with (ES256, RS256, EdDSA), a set or an array; the one with \"status\": \"current\" signs, standby and previous ones are published and verify; @FILE reads them from a file; empty: those of basalt keys signing, else HS256 with the JWT secret"`
+	JWTSigningKeys auth.Secret `flag:"jwt-signing-keys" start:"true" title:"JWT signing keys" help:"JSON Web Keys with their private halves that tokens are signed with (ES256, RS256, EdDSA), a set or an array; the one with \"status\": \"current\" signs, standby and previous ones are published and verify; @FILE reads them from a file; empty: those of basalt keys signing, else HS256 with the JWT secret"`
 
-	MFAFactors    []string    `flag:"mfa-factors" default:"totp,webauthn,recovery_code" help:"kinds of second factors that may be enrolled and verified, comma-separated: totp, phone (needs a way to send text messages), webauthn, recovery_code"`
-	EncryptionKey auth.Secret `flag:"encryption-key" start:"true" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
+	MFAFactors    []string    `flag:"mfa-factors" default:"totp,webauthn,recovery_code" title:"Second factors" help:"kinds of second factors that may be enrolled and verified, comma-separated: totp, phone (needs a way to send text messages), webauthn, recovery_code"`
+	EncryptionKey auth.Secret `flag:"encryption-key" start:"true" title:"Encryption keys" help:"keys that secrets at rest are encrypted under, 32 bytes or more each, comma-separated, the current one first; @FILE reads them from a file; empty: a file in --data for the managed database, else derived from the JWT secret by HKDF"`
 
 	HookSettings
 	CaptchaSettings

@@ -9,9 +9,9 @@ import (
 
 // CaptchaSettings are the settings of the protection from machines.
 type CaptchaSettings struct {
-	CaptchaProvider string      `flag:"captcha-provider" help:"who checks the captchas of sign-ups, sign-ins by password, and requests for mails and codes: hcaptcha or turnstile; empty: none are asked for"`
-	CaptchaSecret   auth.Secret `flag:"captcha-secret" help:"secret key of the captcha's site"`
-	CaptchaURL      string      `flag:"captcha-url" start:"true" help:"where captchas are checked; empty: the provider's own address"`
+	CaptchaProvider string      `flag:"captcha-provider" title:"Captcha provider" help:"who checks the captchas of sign-ups, sign-ins by password, and requests for mails and codes: hcaptcha or turnstile; empty: none are asked for"`
+	CaptchaSecret   auth.Secret `flag:"captcha-secret" title:"Captcha secret key" help:"secret key of the captcha's site"`
+	CaptchaURL      string      `flag:"captcha-url" start:"true" title:"Captcha URL" help:"where captchas are checked; empty: the provider's own address"`
 }
 
 // captcha is what the settings ask for. The error names the setting that is wrong.

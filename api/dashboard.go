@@ -56,6 +56,7 @@ func (s *Server) dashboard() admin.Options {
 		Accounts:  s.project.Auth,
 		Templates: s.project.Templates,
 		Settings:  s.describe,
+		Mailer:    s.mailer,
 		Providers: sync.OnceValues(func() ([]admin.ProviderBody, error) { return s.settings.describeProviders(os.Environ()) }), // as it started
 		SAML:      s.settings.SAMLPrivateKey != "",
 		Vault:     s.settings.Vault(s.project.DB.Pool(), s.project.Keys.Secret),

@@ -12,22 +12,22 @@ import (
 
 // HookSettings are the settings of code of the project's owner that accounts call, and of all calls to other servers.
 type HookSettings struct {
-	OutgoingAllow []string `flag:"outgoing-allow" start:"true" help:"own networks that the server may call although they are not public, by plain http too, comma-separated CIDRs such as 127.0.0.0/8,10.0.0.0/8"`
+	OutgoingAllow []string `flag:"outgoing-allow" start:"true" title:"Allowed private networks" help:"own networks that the server may call although they are not public, by plain http too, comma-separated CIDRs such as 127.0.0.0/8,10.0.0.0/8"`
 
-	HookCustomAccessToken                  string      `flag:"hook-custom-access-token" help:"what may change the claims of access tokens: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
-	HookCustomAccessTokenSecrets           auth.Secret `flag:"hook-custom-access-token-secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
-	HookSendEmail                          string      `flag:"hook-send-email" help:"what sends mails: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
-	HookSendEmailSecrets                   auth.Secret `flag:"hook-send-email-secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
-	HookSendSMS                            string      `flag:"hook-send-sms" help:"what sends text messages: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
-	HookSendSMSSecrets                     auth.Secret `flag:"hook-send-sms-secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
-	HookMFAVerificationAttempt             string      `flag:"hook-mfa-verification-attempt" help:"what is told of proofs of second factors and may refuse them: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
-	HookMFAVerificationAttemptSecrets      auth.Secret `flag:"hook-mfa-verification-attempt-secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
-	HookPasswordVerificationAttempt        string      `flag:"hook-password-verification-attempt" help:"what is told of passwords at sign-in and may refuse them: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
-	HookPasswordVerificationAttemptSecrets auth.Secret `flag:"hook-password-verification-attempt-secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
-	HookBeforeUserCreated                  string      `flag:"hook-before-user-created" help:"what may refuse new accounts: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
-	HookBeforeUserCreatedSecrets           auth.Secret `flag:"hook-before-user-created-secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
-	HookAfterUserCreated                   string      `flag:"hook-after-user-created" help:"what is told of new accounts: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
-	HookAfterUserCreatedSecrets            auth.Secret `flag:"hook-after-user-created-secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
+	HookCustomAccessToken                  string      `flag:"hook-custom-access-token" title:"Custom access token" help:"what may change the claims of access tokens: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
+	HookCustomAccessTokenSecrets           auth.Secret `flag:"hook-custom-access-token-secrets" title:"Custom access token: signing secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
+	HookSendEmail                          string      `flag:"hook-send-email" title:"Send e-mail" help:"what sends mails: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
+	HookSendEmailSecrets                   auth.Secret `flag:"hook-send-email-secrets" title:"Send e-mail: signing secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
+	HookSendSMS                            string      `flag:"hook-send-sms" title:"Send text message" help:"what sends text messages: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
+	HookSendSMSSecrets                     auth.Secret `flag:"hook-send-sms-secrets" title:"Send text message: signing secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
+	HookMFAVerificationAttempt             string      `flag:"hook-mfa-verification-attempt" title:"Second factor attempt" help:"what is told of proofs of second factors and may refuse them: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
+	HookMFAVerificationAttemptSecrets      auth.Secret `flag:"hook-mfa-verification-attempt-secrets" title:"Second factor attempt: signing secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
+	HookPasswordVerificationAttempt        string      `flag:"hook-password-verification-attempt" title:"Password attempt" help:"what is told of passwords at sign-in and may refuse them: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
+	HookPasswordVerificationAttemptSecrets auth.Secret `flag:"hook-password-verification-attempt-secrets" title:"Password attempt: signing secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
+	HookBeforeUserCreated                  string      `flag:"hook-before-user-created" title:"Before a user is created" help:"what may refuse new accounts: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
+	HookBeforeUserCreatedSecrets           auth.Secret `flag:"hook-before-user-created-secrets" title:"Before a user is created: signing secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
+	HookAfterUserCreated                   string      `flag:"hook-after-user-created" title:"After a user is created" help:"what is told of new accounts: pg-functions://postgres/SCHEMA/FUNCTION or an https URL"`
+	HookAfterUserCreatedSecrets            auth.Secret `flag:"hook-after-user-created-secrets" title:"After a user is created: signing secrets" help:"what calls of that URL are signed with, as v1,whsec_BASE64; several divided by |"`
 }
 
 // outgoingGuard is which addresses the server may call.

@@ -16,19 +16,19 @@ import (
 
 // MessageSettings are the settings of mails and text messages.
 type MessageSettings struct {
-	SMTPURL           auth.Secret `flag:"smtp-url" help:"mail server, as smtp://user:password@host:587 (STARTTLS), smtps://… (TLS from the first byte on) or smtp://host?tls=none; @FILE reads it from a file; empty: mails are kept in the outbox, which the dashboard shows"`
-	MailFrom          string      `flag:"mail-from" help:"address that mails come from, needed with --smtp-url"`
-	MailFromName      string      `flag:"mail-from-name" help:"name beside that address"`
-	MailTemplates     string      `flag:"mail-templates" help:"folder of templates that take the places of the built-in ones: confirmation.html, confirmation.txt, de/confirmation.html …, their subject in the first line as Subject: …"`
-	MailLanguage      string      `flag:"mail-language" default:"en" help:"language of mails to users whose metadata have no locale that there are templates for"`
-	MailNotifications []string    `flag:"mail-notifications" default:"all" help:"changes that users are told of by mail, comma-separated: password, email, phone, identity, factor, or all, or none"`
+	SMTPURL           auth.Secret `flag:"smtp-url" title:"Mail server" help:"mail server, as smtp://user:password@host:587 (STARTTLS), smtps://… (TLS from the first byte on) or smtp://host?tls=none; @FILE reads it from a file; empty: mails are kept in the outbox, which the dashboard shows"`
+	MailFrom          string      `flag:"mail-from" title:"Sender address" help:"address that mails come from, needed with --smtp-url"`
+	MailFromName      string      `flag:"mail-from-name" title:"Sender name" help:"name beside that address"`
+	MailTemplates     string      `flag:"mail-templates" title:"Mail templates folder" help:"folder of templates that take the places of the built-in ones: confirmation.html, confirmation.txt, de/confirmation.html …, their subject in the first line as Subject: …"`
+	MailLanguage      string      `flag:"mail-language" default:"en" title:"Mail language" help:"language of mails to users whose metadata have no locale that there are templates for"`
+	MailNotifications []string    `flag:"mail-notifications" default:"all" title:"Notification mails" help:"changes that users are told of by mail, comma-separated: password, email, phone, identity, factor, or all, or none"`
 
-	TwilioAccount string      `flag:"twilio-account-sid" help:"account at Twilio, or at a service with its API, that sends text messages; empty: they are kept in the outbox"`
-	TwilioToken   auth.Secret `flag:"twilio-auth-token" help:"its token; @FILE reads it from a file"`
-	TwilioFrom    string      `flag:"twilio-from" help:"number or name that text messages come from, or the SID of a messaging service"`
-	TwilioContent string      `flag:"twilio-content-sid" help:"template of WhatsApp messages with the code as its first variable; empty: they are sent as text"`
-	TwilioURL     string      `flag:"twilio-url" start:"true" default:"https://api.twilio.com" help:"base of the API"`
-	SMSTemplate   string      `flag:"sms-template" default:"Your code is {{ .Code }}" help:"what text messages say"`
+	TwilioAccount string      `flag:"twilio-account-sid" title:"Twilio account" help:"account at Twilio, or at a service with its API, that sends text messages; empty: they are kept in the outbox"`
+	TwilioToken   auth.Secret `flag:"twilio-auth-token" title:"Twilio auth token" help:"its token; @FILE reads it from a file"`
+	TwilioFrom    string      `flag:"twilio-from" title:"Twilio sender" help:"number or name that text messages come from, or the SID of a messaging service"`
+	TwilioContent string      `flag:"twilio-content-sid" title:"Twilio template for WhatsApp" help:"template of WhatsApp messages with the code as its first variable; empty: they are sent as text"`
+	TwilioURL     string      `flag:"twilio-url" start:"true" default:"https://api.twilio.com" title:"Twilio API URL" help:"base of the API"`
+	SMSTemplate   string      `flag:"sms-template" default:"Your code is {{ .Code }}" title:"Text message template" help:"what text messages say"`
 }
 
 // noticesByName are the mails behind each name of --mail-notifications.
@@ -119,7 +119,7 @@ func (s *Settings) ofTemplates(err error) error {
 }
 
 // mailer sends mails; nil is none.
-func (s *Settings) mailer(templates mail.Shelf) (outbox.Deliverer, error) {
+func (s *Settings) mailer(templates mail.Shelf) (*mail.Mailer, error) {
 	if s.SMTPURL == "" {
 		if s.MailFrom != "" || s.MailFromName != "" {
 			return nil, &SettingError{"smtp-url", "mails have a sender but no server: set it, or leave out --mail-from and --mail-from-name"}
@@ -190,9 +190,13 @@ func (s *Settings) smsProvider() string {
 
 // outboxOf makes the outbox of a project as the settings ask. A hook that sends messages goes before what else could.
 func outboxOf(p *Project, s *Settings, apiURL string, log zerolog.Logger) (*outbox.Outbox, error) {
-	mails, err := s.mailer(p.Templates)
+	var mails outbox.Deliverer
+	mailer, err := s.mailer(p.Templates)
 	if err != nil {
 		return nil, err
+	}
+	if mailer != nil {
+		mails = mailer
 	}
 	texts, err := s.messenger()
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 
 // OAuthServerSettings are those of the OAuth server.
 type OAuthServerSettings struct {
-	OAuthServer       bool   `flag:"oauth-server" default:"false" help:"be an OAuth 2.1 and OpenID Connect provider at which third parties have users sign in; the scope openid needs a key of basalt keys signing"`
-	OAuthRegistration bool   `flag:"oauth-registration" default:"false" help:"let anybody register an OAuth client (RFC 7591)"`
-	OAuthConsentPath  string `flag:"oauth-consent-path" default:"/oauth/consent" help:"path below --site-url of the page where users decide what an OAuth client may know; it gets ?authorization_id="`
+	OAuthServer       bool   `flag:"oauth-server" default:"false" title:"OAuth server" help:"be an OAuth 2.1 and OpenID Connect provider at which third parties have users sign in; the scope openid needs a key of basalt keys signing"`
+	OAuthRegistration bool   `flag:"oauth-registration" default:"false" title:"Open client registration" help:"let anybody register an OAuth client (RFC 7591)"`
+	OAuthConsentPath  string `flag:"oauth-consent-path" default:"/oauth/consent" title:"Consent page path" help:"path below --site-url of the page where users decide what an OAuth client may know; it gets ?authorization_id="`
 }
 
 // checkOAuthServer refuses settings of the OAuth server that cannot work.

@@ -21,8 +21,8 @@ import (
 
 // OAuthSettings are the settings of sign-ins at other servers.
 type OAuthSettings struct {
-	OAuthProviders auth.Secret `flag:"oauth-providers" start:"true" help:"servers that sign users in, as JSON {\"google\": {\"client_id\": \"…\", \"client_secret\": \"…\"}, …}; @FILE reads it from a file. Names: apple, azure, discord, facebook, github, gitlab, google, keycloak, linkedin_oidc, slack_oidc, twitter or x (OAuth 2.0), or any other with the url of its OpenID issuer. Members beside: audiences, url, scopes, redirect_uri, skip_nonce_check, email_optional, pkce, enabled. Each can be a variable too, such as BASALT_OAUTH_GOOGLE_CLIENT_ID (further ids after a comma are audiences), …_SECRET, …_URL, …_SCOPES, …_REDIRECT_URI, …_SKIP_NONCE_CHECK, …_EMAIL_OPTIONAL, …_PKCE, …_ENABLED. The server is told to lead back to <public-url>/auth/v1/callback"`
-	ManualLinking  bool        `flag:"manual-linking" default:"false" help:"let users add identities of other servers to their account"`
+	OAuthProviders auth.Secret `flag:"oauth-providers" start:"true" title:"Provider credentials" help:"servers that sign users in, as JSON {\"google\": {\"client_id\": \"…\", \"client_secret\": \"…\"}, …}; @FILE reads it from a file. Names: apple, azure, discord, facebook, github, gitlab, google, keycloak, linkedin_oidc, slack_oidc, twitter or x (OAuth 2.0), or any other with the url of its OpenID issuer. Members beside: audiences, url, scopes, redirect_uri, skip_nonce_check, email_optional, pkce, enabled. Each can be a variable too, such as BASALT_OAUTH_GOOGLE_CLIENT_ID (further ids after a comma are audiences), …_SECRET, …_URL, …_SCOPES, …_REDIRECT_URI, …_SKIP_NONCE_CHECK, …_EMAIL_OPTIONAL, …_PKCE, …_ENABLED. The server is told to lead back to <public-url>/auth/v1/callback"`
+	ManualLinking  bool        `flag:"manual-linking" default:"false" title:"Manual identity linking" help:"let users add identities of other servers to their account"`
 }
 
 // oauthProvider is a server as the settings describe it.

@@ -8,11 +8,11 @@ import (
 
 // PasswordSettings are the settings of passwords.
 type PasswordSettings struct {
-	PasswordMinLength  int    `flag:"password-min-length" default:"8" help:"fewest characters of a new password"`
-	PasswordCharacters string `flag:"password-characters" help:"sets of characters, divided by colons, of each of which a new password needs one, such as abc:ABC:0123456789; \\: is a colon"`
-	HashMemory         Bytes  `flag:"password-hash-memory" default:"19MiB" help:"memory of one Argon2id hash; with its passes and lanes it is what a guess costs. Stored hashes of other costs are renewed at the next sign-in"`
-	HashPasses         int    `flag:"password-hash-passes" default:"2" help:"passes of a hash over its memory"`
-	HashLanes          int    `flag:"password-hash-lanes" default:"1" help:"lanes of a hash, which may run in parallel"`
+	PasswordMinLength  int    `flag:"password-min-length" default:"8" title:"Password: least length" help:"fewest characters of a new password"`
+	PasswordCharacters string `flag:"password-characters" title:"Password: required characters" help:"sets of characters, divided by colons, of each of which a new password needs one, such as abc:ABC:0123456789; \\: is a colon"`
+	HashMemory         Bytes  `flag:"password-hash-memory" default:"19MiB" title:"Password hash: memory" help:"memory of one Argon2id hash; with its passes and lanes it is what a guess costs. Stored hashes of other costs are renewed at the next sign-in"`
+	HashPasses         int    `flag:"password-hash-passes" default:"2" title:"Password hash: passes" help:"passes of a hash over its memory"`
+	HashLanes          int    `flag:"password-hash-lanes" default:"1" title:"Password hash: lanes" help:"lanes of a hash, which may run in parallel"`
 }
 
 // mostPasswordLength is the longest least length: longer ones nobody types.

@@ -56,6 +56,9 @@ func prepare(ctx context.Context, url string, managed bool, log zerolog.Logger) 
 	}
 	switch {
 	case managed:
+		if err := migrations.CountStatements(ctx, conn); err != nil {
+			log.Warn().Err(err).Msg("the dashboard cannot show slow statements")
+		}
 		password = requestPassword(conn.Config().Password)
 		return password, migrations.RequestLogin(ctx, conn, password)
 	case conn.PgConn().ParameterStatus("is_superuser") == "on":

@@ -14,6 +14,7 @@ import (
 
 	"basalt/api/admin"
 	"basalt/auth"
+	"basalt/auth/mail"
 )
 
 // source is where a setting comes from.
@@ -129,7 +130,7 @@ func (s *Server) describe(stored admin.Stored) ([]admin.SettingBody, error) {
 		name := field.Tag.Get("flag")
 		now, then := s.settings.value(name), next.value(name)
 		body := admin.SettingBody{
-			Name: name, Section: section(field), Kind: now.Type(), Help: field.Tag.Get("help"), Default: field.Tag.Get("default"),
+			Name: name, Title: field.Tag.Get("title"), Section: section(field), Kind: now.Type(), Help: field.Tag.Get("help"), Default: field.Tag.Get("default"),
 			Value: now.show(), Source: string(s.settings.sourceOf(name)), Next: then.show(), Variable: EnvName(name),
 			Waiting:  !reflect.DeepEqual(now.field.Interface(), then.field.Interface()),
 			Storable: storable(name) && (next.sourceOf(name) == fromDefault || next.sourceOf(name) == fromStore),
@@ -140,6 +141,20 @@ func (s *Server) describe(stored admin.Stored) ([]admin.SettingBody, error) {
 		list = append(list, body)
 	}
 	return list, err
+}
+
+// mailer makes what would send mails from the next start on with these stored; nil is nothing. The error is an
+// *admin.SettingError when they do not go with those that are given.
+func (s *Server) mailer(stored admin.Stored) (*mail.Mailer, error) {
+	next, err := s.given.withStored(stored)
+	var mailer *mail.Mailer
+	if err == nil {
+		mailer, err = next.mailer(s.project.Templates)
+	}
+	if refused, ok := errors.AsType[*SettingError](err); ok {
+		return nil, &admin.SettingError{Name: refused.Flag, Reason: refused.Reason}
+	}
+	return mailer, err
 }
 
 // section names the group that a setting is shown in: the struct that it stands in, or else what its name begins with.

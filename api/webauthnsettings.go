@@ -10,11 +10,11 @@ import (
 
 // WebAuthnSettings are the settings of passkeys and of authenticators as second factors.
 type WebAuthnSettings struct {
-	Passkeys        bool     `flag:"passkeys" default:"false" help:"let users sign in with passkeys"`
-	MaxPasskeys     int      `flag:"max-passkeys" default:"10" help:"most passkeys of one user"`
-	WebAuthnRPID    string   `flag:"webauthn-rp-id" help:"domain that passkeys and authenticators are bound to; another one makes all that there are useless; empty: the host of --site-url"`
-	WebAuthnRPName  string   `flag:"webauthn-rp-name" help:"name that authenticators show; empty: the domain"`
-	WebAuthnOrigins []string `flag:"webauthn-origins" help:"origins whose pages may ask for passkeys, comma-separated, such as https://app.example.com; empty: that of --site-url"`
+	Passkeys        bool     `flag:"passkeys" default:"false" title:"Passkey sign-in" help:"let users sign in with passkeys"`
+	MaxPasskeys     int      `flag:"max-passkeys" default:"10" title:"Most passkeys per user" help:"most passkeys of one user"`
+	WebAuthnRPID    string   `flag:"webauthn-rp-id" title:"Relying party domain" help:"domain that passkeys and authenticators are bound to; another one makes all that there are useless; empty: the host of --site-url"`
+	WebAuthnRPName  string   `flag:"webauthn-rp-name" title:"Relying party name" help:"name that authenticators show; empty: the domain"`
+	WebAuthnOrigins []string `flag:"webauthn-origins" title:"Passkey origins" help:"origins whose pages may ask for passkeys, comma-separated, such as https://app.example.com; empty: that of --site-url"`
 }
 
 func (s *Settings) relyingParty() auth.RelyingParty {

@@ -51,6 +51,8 @@ type Options struct {
 	// Settings describes the settings, with those that are stored. Its error is a *SettingError when they do not go
 	// with those that the server was given.
 	Settings func(stored Stored) ([]SettingBody, error)
+	// Mailer makes what sends mails with these settings stored, nil when nothing does. Its error is that of Settings.
+	Mailer func(stored Stored) (*mail.Mailer, error)
 	// Providers tells of the servers that sign users in as far as flags and variables name them.
 	Providers func() ([]ProviderBody, error)
 	// SAML tells that there is a key for single sign-on.
@@ -84,6 +86,7 @@ func Register(g *echo.Group, o Options) []Route {
 	o.providers(g)
 	o.samlProviders(g)
 	o.open(g, "POST", "/join", o.join)
+	o.open(g, "POST", "/join/link", o.seeLink)
 	o.brief(g, "GET", "/audit", owner, o.listAudit)
 
 	o.brief(g, "GET", "/overview", viewer, o.overview)

@@ -97,6 +97,39 @@ func TestAnAdministratorIsInvitedAndJoins(t *testing.T) {
 	}
 }
 
+func TestALinkTellsItsHolderWhomItIsFor(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, "", nil)
+	hire(t, s, "ada@example.com", administrator.Owner)
+	ada, bob := enter(t, s, "ada@example.com"), &browser{s: s}
+	see := func(token string) string { return fmt.Sprintf(`{"token":%q}`, token) }
+	var invited invitation
+	ada.want(t, http.StatusCreated, "", "POST", "/administrators", `{"email":"bob@example.com","role":"editor"}`).JSON(t, &invited)
+	token := joinToken(t, s, invited.Link)
+	const whole = `{"purpose":"invite","email":"bob@example.com","role":"editor","invited_by":"ada@example.com"}`
+	for range 2 { // it stays good
+		bob.want(t, http.StatusOK, whole, "POST", "/join/link", see(token))
+	}
+	for _, wrong := range []string{"", "guess", token[1:]} {
+		bob.want(t, http.StatusForbidden, `"link_invalid"`, "POST", "/join/link", see(wrong))
+	}
+	// A second link for the same invitation: the first one is good no more, and tells nothing.
+	var again struct{ Link string }
+	ada.want(t, http.StatusOK, "", "POST", "/administrators/"+invited.Administrator.ID+"/reset-link", "").JSON(t, &again)
+	bob.want(t, http.StatusForbidden, `"link_invalid"`, "POST", "/join/link", see(token))
+	token = joinToken(t, s, again.Link)
+	bob.want(t, http.StatusOK, whole, "POST", "/join/link", see(token))
+	s.Database.Exec(t, `delete from basalt.administrator_audit`)
+	bob.want(t, http.StatusOK, `"invited_by":""`, "POST", "/join/link", see(token))
+	bob.want(t, http.StatusOK, "", "POST", "/join", join(token, secret))
+	bob.want(t, http.StatusForbidden, `"link_invalid"`, "POST", "/join/link", see(token))
+	ada.want(t, http.StatusOK, "", "POST", "/administrators/"+invited.Administrator.ID+"/reset-link", "").JSON(t, &again)
+	token = joinToken(t, s, again.Link)
+	bob.want(t, http.StatusOK, `"purpose":"reset"`, "POST", "/join/link", see(token))
+	s.Database.Exec(t, `update basalt.administrator_links set expires_at = now() - interval '1 second'`)
+	bob.want(t, http.StatusForbidden, `"link_invalid"`, "POST", "/join/link", see(token))
+}
+
 func TestARoleCountsFromTheNextRequestOn(t *testing.T) {
 	t.Parallel()
 	s := apitest.Start(t, "", nil)

@@ -26,6 +26,7 @@ var unrecorded = map[string]string{
 	"POST /me/passkeys/options":                    "a challenge",
 	"POST /session/passkey/options":                "a challenge",
 	"DELETE /session":                              "whoever signs out may always do so",
+	"POST /join/link":                              "tells what a link is for",
 	"POST /providers/discover":                     "asks another server",
 	"POST /mail-templates/:language/:name/preview": "keeps a picture for who asks",
 	"POST /policies/check":                         "is undone",

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"basalt/api/admin"
+	"basalt/auth/mail/mailtest"
 )
 
 // recordedChanges are all routes that leave an entry in the audit log, in the order in which they are tried. Each change
@@ -106,6 +107,10 @@ var recordedChanges = []struct {
 	{"PATCH /settings", "settings.change", func(t *testing.T, w *auditWorld) change {
 		return change{"/settings", `{"changes":{"max-rows":"70"}}`, nil}
 	}, false},
+	{"POST /settings/mail-test", "settings.mail_test", func(t *testing.T, w *auditWorld) change {
+		url, from := mailtest.Start(t, mailtest.Options{Plain: true}).URL(), "no-reply@mail.example"
+		return change{"/settings/mail-test", admin.MailServerTest{Changes: map[string]*string{"smtp-url": &url, "mail-from": &from}}, nil}
+	}, true},
 	{"POST /signing-keys", "signing_key.add", func(t *testing.T, w *auditWorld) change {
 		return change{"/signing-keys", `{"algorithm":"ES256"}`, nil}
 	}, false},

@@ -59,7 +59,7 @@ type ImportFinished struct {
 	DurationMS float64 `json:"duration_ms"`
 }
 
-// importRows answers POST /import/{schema}/{table}?format=&mapping=&on_conflict=&conflict_columns=&dry_run=&strict=.
+// importRows answers POST /import/{schema}/{table}?format=&delimiter=&decimal=&mapping=&on_conflict=&conflict_columns=&dry_run=&strict=.
 func (d *Data) importRows(c echo.Context) error {
 	options, err := importOptionsOf(c)
 	if err != nil {
@@ -144,6 +144,8 @@ type importOptions struct {
 	format string
 	// delimiter is between the fields of CSV. Spreadsheets write a semicolon where the comma is in numbers.
 	delimiter byte
+	// decimalComma says that numbers of CSV have a comma before their fraction, and points between thousands.
+	decimalComma bool
 	// mapping gives the column of each field of the file; a field that is not in it is left out. Nil takes them by name.
 	mapping map[string]string
 	// onConflict is skip, update or "" for a refusal; conflictColumns are those that tell, the primary key by default.
@@ -163,6 +165,13 @@ func importOptionsOf(c echo.Context) (o importOptions, err error) {
 		o.delimiter = delimiter[0]
 	default:
 		return o, refusedf(http.StatusBadRequest, "bad_delimiter", "delimiter is a comma, a semicolon or a tab, not %q", delimiter)
+	}
+	switch decimal := c.QueryParam("decimal"); decimal {
+	case "", ".":
+	case ",":
+		o.decimalComma = o.format == "csv" // JSON has points
+	default:
+		return o, refusedf(http.StatusBadRequest, "bad_decimal", "decimal is a point or a comma, not %q", decimal)
 	}
 	o.dryRun, o.strict = c.QueryParam("dry_run") == "true", c.QueryParam("strict") == "true"
 	if text := c.QueryParam("mapping"); text != "" {

@@ -64,6 +64,9 @@ func TestFilesOfEachFormatAreImported(t *testing.T) {
 			"{\"id\":1,\"name\":\"a\"}\n\n{\"id\":2,\"name\":\"b\",\"n\":null}\n", `(1,a,,,,7) (2,b,,,,)`},
 		{"CSV with semicolons", "format=csv&delimiter=%3B", "text/csv", "id;name\n1;\"a;b\"\n2;c,d\n", "(1,a;b,,,,7) (2,\"c,d\",,,,7)"},
 		{"CSV with tabs", "format=csv&delimiter=%09", "text/csv", "id\tname\n1\ta, b\n", "(1,\"a, b\",,,,7)"},
+		{"CSV with decimal commas, exactly, in numbers alone", "format=csv&delimiter=%3B&decimal=%2C", "text/csv",
+			"id;name;n\n1.234;1,5;12.345.678.901.234.567.890,10\n2;a;2,50\n3;b;1,5e3\n", "(1234,\"1,5\",,,,12345678901234567890.10) (2,a,,,,2.50) (3,b,,,,1500)"},
+		{"JSON, whose numbers have points", "format=json&decimal=%2C", "application/json", `[{"id":1,"name":"a","n":1.5}]`, "(1,a,,,,1.5)"},
 		{"a mapping", "format=csv&mapping=" + url.QueryEscape(`{"No":"id","Ort":"name"}`), "text/csv", "No,Land,Ort\n1,x,Ulm\n", "(1,Ulm,,,,7)"},
 		{"a dry run", "format=csv&dry_run=true", "text/csv", "id,name\n1,a\n", ""},
 	} {
@@ -239,4 +242,26 @@ func BenchmarkImport(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(100_000*b.N)/b.Elapsed().Seconds(), "rows/s")
+}
+
+func TestRefusedNumbersAreToldAsTheFileHasThem(t *testing.T) {
+	t.Parallel()
+	d := openDashboard(t, places, administrator.Editor)
+	lines, end := d.imported(t, "public/places", "format=csv&delimiter=%3B&decimal=%2C&dry_run=true", "text/csv",
+		"id;name;n\n1;a;1.5\n2,50;a;1\n99.999.999.999;a;1\n3;a;abc\n4;a;1,5\n")
+	want := map[int64]string{2: `"1.5"`, 3: `"2,50"`, 4: `"99.999.999.999"`, 5: `"abc"`}
+	for _, line := range lines {
+		if line.Refused == nil {
+			continue
+		}
+		if !strings.Contains(line.Refused.Reason, want[line.Refused.Line]) || line.Refused.Column == "" {
+			t.Errorf("got %+v, want %s", line.Refused, want[line.Refused.Line])
+		}
+	}
+	if end.Refused != int64(len(want)) || end.Inserted != 1 {
+		t.Errorf("got %+v", end)
+	}
+	if answer := d.call(t, "POST", "/import/public/places?format=csv&decimal=x", "id\n1\n", "Content-Type: text/csv"); answer.Status != http.StatusBadRequest {
+		t.Errorf("another decimal sign: %d %s", answer.Status, answer.Body)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -135,6 +136,21 @@ func checkText(values []*string, line int64) error {
 		}
 	}
 	return nil
+}
+
+// commaNumber is a number with a decimal comma: with points between its thousands, or with an exponent.
+var commaNumber = regexp.MustCompile(`^\s*[+-]?(?:[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?|\d*(?:,\d*)?(?:[eE][+-]?\d+)?)\s*$`)
+
+// pointNumber writes a number with a decimal comma as PostgreSQL reads it, digit for digit. What has neither comma nor
+// point stays as it is, a number or not; what has them in other places is refused rather than guessed at.
+func pointNumber(text string) (string, bool) {
+	if !strings.ContainsAny(text, ".,") {
+		return text, true
+	}
+	if !commaNumber.MatchString(text) {
+		return "", false
+	}
+	return strings.NewReplacer(".", "", ",", ".").Replace(text), true
 }
 
 // jsonSource reads objects: those of one array, or one a line.

@@ -45,3 +45,21 @@ func TestAnObjectWithoutAnEndIsNotHeld(t *testing.T) {
 		}
 	}
 }
+
+func TestNumbersWithADecimalCommaKeepTheirDigits(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"2,50": "2.50", "-1.234,50": "-1234.50", "1.234": "1234", "+1.234.567": "+1234567", ",5": ".5", "5,": "5.", "1234,5": "1234.5",
+		" 2,5 ": " 2.5 ", "1,5e-3": "1.5e-3", "0,10000000000000000000000000000000001": "0.10000000000000000000000000000000001",
+		"7": "7", "NaN": "NaN", "-Infinity": "-Infinity", "": "", "abc": "abc",
+	} {
+		if got, ok := pointNumber(text); !ok || got != want {
+			t.Errorf("%q is read as %q, %v, want %q", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{"1.5", "0.123", "1.2345", "1234.567", "1.234.56", "1,234.50", "1,2,3", "1.234e5", "1..234", "1.,5", "a,5", "٣,5", "1.234\x00,5"} {
+		if got, ok := pointNumber(text); ok {
+			t.Errorf("%q is read as %q", text, got)
+		}
+	}
+}

@@ -66,6 +66,12 @@ func (i *importing) all() error {
 				return err
 			}
 		}
+		if misread, reason := i.misread(values); misread != nil {
+			if err := i.refuse(RefusedRow{Line: line, Reason: reason, Code: "22P02", Column: misread.name}); err != nil {
+				return err
+			}
+			continue
+		}
 		i.batch = append(i.batch, importRow{values, line})
 		for _, value := range values {
 			i.bytes += 8 // what is absent takes room too
@@ -217,7 +223,7 @@ func (i *importing) write(rows []importRow) error {
 	if column == "" {
 		column = i.faulty(rows[0], database.Code)
 	}
-	return i.refuse(RefusedRow{Line: rows[0].line, Reason: database.Message, Details: database.Detail, Code: database.Code, Column: column})
+	return i.refuse(RefusedRow{Line: rows[0].line, Reason: i.asInFile(database.Message, rows[0], column), Details: database.Detail, Code: database.Code, Column: column})
 }
 
 // ofRow says that an error is one of the row rather than of the statement or the server.
@@ -238,10 +244,7 @@ func (i *importing) try(rows []importRow) (int64, error) {
 		}
 		values := make([]*string, len(rows))
 		for r := range rows {
-			values[r] = rows[r].values[n]
-			if i.options.format != "csv" && values[r] != nil && strings.HasSuffix(column.typeName, "[]") {
-				values[r] = arrayLiteral(*values[r])
-			}
+			values[r] = i.text(column, rows[r].values[n])
 		}
 		arguments = append(arguments, values)
 	}
@@ -252,6 +255,48 @@ func (i *importing) try(rows []importRow) (int64, error) {
 		return err
 	})
 	return written, err
+}
+
+// text gives what PostgreSQL's input of a column's type is to read for a value of the file.
+func (i *importing) text(column *tableColumn, value *string) *string {
+	switch {
+	case value == nil:
+		return nil
+	case i.options.format != "csv" && strings.HasSuffix(column.typeName, "[]"):
+		return arrayLiteral(*value)
+	case i.options.decimalComma && column.number():
+		if number, ok := pointNumber(*value); ok {
+			return &number
+		}
+	}
+	return value
+}
+
+// misread finds a number that is none with a decimal comma, and that PostgreSQL might take for another one: 1.5 for a half
+// more than one, where 1.500 was read as fifteen hundred.
+func (i *importing) misread(values []*string) (*tableColumn, string) {
+	if !i.options.decimalComma {
+		return nil, ""
+	}
+	for n, column := range i.columns {
+		if column == nil || values[n] == nil || !column.number() {
+			continue
+		}
+		if _, ok := pointNumber(*values[n]); !ok {
+			return column, "invalid number with a decimal comma: " + strconv.Quote(clip(*values[n], mostRefusalReason))
+		}
+	}
+	return nil, ""
+}
+
+// asInFile gives PostgreSQL's message about a row with the value as the file has it.
+func (i *importing) asInFile(message string, row importRow, name string) string {
+	for n, column := range i.columns {
+		if column != nil && column.name == name && row.values[n] != nil {
+			return strings.Replace(message, `"`+*i.text(column, row.values[n])+`"`, `"`+*row.values[n]+`"`, 1)
+		}
+	}
+	return message
 }
 
 // tooLong is the code of a text that is longer than its column, which a cast would cut.
@@ -269,7 +314,7 @@ func (i *importing) faulty(row importRow, code string) string {
 			if code == tooLong {
 				test = `select $1::text = $1::text::` + column.fullType + `::text`
 			}
-			return tx.QueryRow(i.ctx, test, *row.values[n]).Scan(&fits)
+			return tx.QueryRow(i.ctx, test, i.text(column, row.values[n])).Scan(&fits)
 		})
 		if err != nil || code == tooLong && !fits {
 			return column.name

@@ -45,10 +45,11 @@ func TestOddInputIsRefusedAndNotFailed(t *testing.T) {
 		{"PATCH", "/providers/custom/%00", `{}`}, {"DELETE", "/providers/custom/%ff", `{}`}, {"POST", "/providers/discover", `{"issuer":X,"discovery_url":X}`}, {"POST", "/providers/discover", `{}`},
 		{"POST", "/providers/saml", `{"metadata_xml":X}`}, {"POST", "/providers/saml", `{"metadata_url":X}`}, {"POST", "/providers/saml", `{"metadata_xml":"<x/>","domains":[X],"resource_id":X}`}, {"PATCH", "/providers/saml/X", `{}`},
 		{"PATCH", "/settings", `{"changes":{X:X}}`}, {"PATCH", "/settings", `{"changes":{"max-rows":"9223372036854775808"}}`}, {"PATCH", "/settings", `{}`},
+		{"POST", "/settings/mail-test", `{"to":X}`}, {"POST", "/settings/mail-test", `{"changes":{"smtp-url":X,"mail-from":X}}`}, {"POST", "/settings/mail-test", `{"to":"a@b.example","changes":{X:null}}`},
 		{"POST", "/users", `{"email":X,"user_metadata":X}`}, {"POST", "/users", `{"email":"a@example.com","user_metadata":"{\"a\":\"\\u0000\"}","ban_duration":"99999999h"}`}, {"POST", "/users/invite", `{"email":"b@example.com","redirect_to":X,"user_metadata":"{\"a\":\"\\ud800\"}"}`},
 		{"POST", "/administrators", `{"email":X,"role":X}`}, {"PATCH", "/me", `{"password":X,"current":X}`}, {"POST", "/session/elevate", `{"code":X}`}, {"POST", "/signing-keys", `{"algorithm":X}`},
 		{"DELETE", "/signing-keys/%00", ``}, {"POST", "/performance/activity/1/cancel", `{"started":X}`}, {"POST", "/me/passkeys/verify", `{"challenge_id":"7c6f2f3a-0000-4000-8000-000000000002","credential":null}`},
-		{"POST", "/session/passkey/verify", `{"challenge_id":"7c6f2f3a-0000-4000-8000-000000000002","credential":{"id":X}}`}, {"POST", "/join", `{"token":X,"password":X}`}, {"POST", "/setup", `{"token":X,"email":X,"password":X}`},
+		{"POST", "/session/passkey/verify", `{"challenge_id":"7c6f2f3a-0000-4000-8000-000000000002","credential":{"id":X}}`}, {"POST", "/join", `{"token":X,"password":X}`}, {"POST", "/join/link", `{"token":X}`}, {"POST", "/setup", `{"token":X,"email":X,"password":X}`},
 	} {
 		if answer := d.call(t, call[0], call[1], strings.ReplaceAll(call[2], "X", odd)); answer.Status >= 500 {
 			t.Errorf("%s %s %s: %d %.300s", call[0], call[1], call[2], answer.Status, answer.Body)

@@ -22,12 +22,14 @@ import (
 func (o *Options) serverSettings(g *echo.Group) {
 	o.brief(g, "GET", "/settings", owner, o.listSettings)
 	o.brief(g, "PATCH", "/settings", owner, elevated(o.changeSettings))
+	o.brief(g, "POST", "/settings/mail-test", owner, elevated(o.testMailServer))
 }
 
 // SettingBody is one setting of the server.
 type SettingBody struct {
-	// Name is of its flag; Variable of its environment variable.
+	// Name is of its flag; Variable of its environment variable. Title is what people call it.
 	Name     string `json:"name"`
+	Title    string `json:"title"`
 	Variable string `json:"variable"`
 	Section  string `json:"section"`
 	// Kind is string, bool, int, int64, duration, size, list or secret.
@@ -164,32 +166,16 @@ func (o *Options) changeSettings(c echo.Context) error {
 	if err := readJSON(c, &in); err != nil {
 		return err
 	}
-	known, err := o.Settings(Stored{})
+	secrets, err := o.secretsAmong(in.Changes)
 	if err != nil {
 		return err
 	}
-	settings := map[string]*SettingBody{}
-	for i := range known {
-		settings[known[i].Name] = &known[i]
-	}
 	ctx := c.Request().Context()
 	sealed := map[string]string{}
-	for name, value := range in.Changes {
-		switch setting := settings[name]; {
-		case setting == nil:
-			return refusedf(http.StatusUnprocessableEntity, "setting_unknown", "There is no setting %.100q", name)
-		case value != nil && !setting.Storable:
-			return refuse(http.StatusUnprocessableEntity, "setting_fixed", name+" is not set here: it is needed at the very start, decides whom the server believes or where secrets are sent, or was given by a flag or a variable")
-		case value != nil && len(*value) > mostOfASetting:
-			return refusedf(http.StatusRequestEntityTooLarge, "too_large", "A setting has at most %d bytes", mostOfASetting)
-		case value != nil && setting.Kind == secretKind:
-			if strings.HasPrefix(*value, "@") { // it would show by its effects what is in a file of the server
-				return settingRefused(name, "a secret that is set here is not read from a file: give its text")
-			}
-			// Before the transaction: the vault reads its keys over a connection of its own.
-			if sealed[name], err = o.Vault.Seal(ctx, *value, auth.SettingCell(name)); err != nil {
-				return err
-			}
+	for name, text := range secrets {
+		// Before the transaction: the vault reads its keys over a connection of its own.
+		if sealed[name], err = o.Vault.Seal(ctx, text.Reveal(), auth.SettingCell(name)); err != nil {
+			return err
 		}
 	}
 	var list []SettingBody
@@ -230,6 +216,35 @@ func (o *Options) changeSettings(c echo.Context) error {
 		return err
 	}
 	return c.JSON(http.StatusOK, SettingsBody{PID: os.Getpid(), Command: os.Args[0], Settings: list})
+}
+
+// secretsAmong refuses changes of what cannot be set here, and picks the secrets that are to be set.
+func (o *Options) secretsAmong(changes map[string]*string) (map[string]auth.Secret, error) {
+	known, err := o.Settings(Stored{})
+	if err != nil {
+		return nil, err
+	}
+	settings := map[string]*SettingBody{}
+	for i := range known {
+		settings[known[i].Name] = &known[i]
+	}
+	secrets := map[string]auth.Secret{}
+	for name, value := range changes {
+		switch setting := settings[name]; {
+		case setting == nil:
+			return nil, refusedf(http.StatusUnprocessableEntity, "setting_unknown", "There is no setting %.100q", name)
+		case value != nil && !setting.Storable:
+			return nil, refuse(http.StatusUnprocessableEntity, "setting_fixed", name+" is not set here: it is needed at the very start, decides whom the server believes or where secrets are sent, or was given by a flag or a variable")
+		case value != nil && len(*value) > mostOfASetting:
+			return nil, refusedf(http.StatusRequestEntityTooLarge, "too_large", "A setting has at most %d bytes", mostOfASetting)
+		case value != nil && setting.Kind == secretKind:
+			if strings.HasPrefix(*value, "@") { // it would show by its effects what is in a file of the server
+				return nil, settingRefused(name, "a secret that is set here is not read from a file: give its text")
+			}
+			secrets[name] = auth.Secret(*value)
+		}
+	}
+	return secrets, nil
 }
 
 // settingRefused says why a setting cannot have a value.

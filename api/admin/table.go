@@ -32,6 +32,15 @@ type tableColumn struct {
 
 func (c *tableColumn) sql() string { return pgx.Identifier{c.name}.Sanitize() }
 
+// number says that the column's texts are numbers.
+func (c *tableColumn) number() bool {
+	switch c.typeName {
+	case "smallint", "integer", "bigint", "numeric", "real", "double precision":
+		return true
+	}
+	return false
+}
+
 func (t *table) sql() string { return pgx.Identifier{t.schema, t.name}.Sanitize() }
 
 const tableColumns = `

@@ -61,6 +61,16 @@ func passkeyRule() limit.Rule {
 	return limit.Rule{Name: "admin_passkey", Max: 30, Window: 5 * time.Minute}
 }
 
+// mailTestRule is for mails of one administrator that try a mail server: each one connects to a host of their choice.
+func mailTestRule() limit.Rule {
+	return limit.Rule{Name: "admin_mail_test", Max: 10, Window: 5 * time.Minute}
+}
+
+// AdmitMailTest counts a mail by which an administrator tries a mail server.
+func (s *Service) AdmitMailTest(ctx context.Context, by uuid.UUID) error {
+	return s.admit(ctx, limit.Hit{Rule: mailTestRule(), Of: by.String()})
+}
+
 // guessHits are the tries of one network at an address.
 func guessHits(caller auth.Caller, email string) []limit.Hit {
 	of := caller.Network() + " " + email

@@ -76,6 +76,27 @@ where token_hash = $1
 and purpose in ('invite', 'reset')
 and expires_at > now()`
 
+	// linkSeen tells whom a link is for. Who invited is in the audit log until that is pruned.
+	linkSeen = `
+select
+    l.purpose,
+    a.email,
+    a.role,
+    coalesce((
+        select t.email
+        from basalt.administrator_audit t
+        where t.target = a.id::text
+        and t.action = 'administrator.invite'
+        and t.administrator_id is not null
+        order by t.id desc
+        limit 1
+    ), '')
+from basalt.administrator_links l
+join basalt.administrators a on a.id = l.administrator_id
+where l.token_hash = $1
+and l.purpose in ('invite', 'reset')
+and l.expires_at > now()`
+
 	// spendLink uses a link up: of many callers with the same one, one gets it.
 	spendLink = `
 delete from basalt.administrator_links
@@ -302,6 +323,29 @@ func (s *Service) ResetLink(ctx context.Context, by Actor, id uuid.UUID) (token 
 		return Record(ctx, tx, by, Change{Action: "administrator.reset_link", Target: id.String()})
 	})
 	return token, life, err
+}
+
+// Link is a link by which an administrator chooses a password.
+type Link struct {
+	// Purpose is invite or reset.
+	Purpose string
+	Email   string
+	Role    Role
+	// InvitedBy is the address of who invited them, empty when that is not known.
+	InvitedBy string
+}
+
+// SeeLink tells who holds a link whom it is for. It stays good.
+func (s *Service) SeeLink(ctx context.Context, caller auth.Caller, token auth.Secret) (*Link, error) {
+	if err := s.admit(ctx, limit.Hit{Rule: linkRule(), Of: caller.Network()}); err != nil {
+		return nil, err
+	}
+	l := &Link{}
+	err := s.db.QueryRow(ctx, linkSeen, hashOf(token)).Scan(&l.Purpose, &l.Email, &l.Role, &l.InvitedBy)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, linkInvalid()
+	}
+	return l, err
 }
 
 // Join sets the password of whom a link was made for, ends their sessions, and opens one. Who has a second factor signs in

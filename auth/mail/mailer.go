@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	gomail "github.com/wneessen/go-mail"
 	"golang.org/x/net/idna"
 
@@ -52,6 +53,16 @@ func (m *Mailer) Deliver(ctx context.Context, message *outbox.Message) error {
 		}
 	}
 	return nil
+}
+
+// Try sends a mail that says no more than that it has arrived. The error is why it was not taken, without credentials.
+func (m *Mailer) Try(ctx context.Context, to string) error {
+	id := fmt.Sprintf("%s@%s", uuid.New(), domainOf(m.from.Address))
+	err := m.send(ctx, to, id, Letter{Subject: "Test mail", Text: "The mail server works: this mail was sent by it.\n"})
+	if c := m.idle.take(); c != nil {
+		c.quit()
+	}
+	return outbox.Redact(err, m.server.credentials()...)
 }
 
 func (m *Mailer) send(ctx context.Context, to, id string, letter Letter) error {

@@ -2,6 +2,7 @@ package mail_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"net"
@@ -330,5 +331,26 @@ func TestAMailServerIsReadFromItsURL(t *testing.T) {
 		} else if strings.Contains(err.Error(), "sec") {
 			t.Errorf("%s: the password is in the error: %v", url, err)
 		}
+	}
+}
+
+func TestATryTellsWhyTheServerDoesNotTakeIt(t *testing.T) {
+	t.Parallel()
+	server := mailtest.Start(t, mailtest.Options{})
+	if err := mailer(t, server.Mail(t)).Try(t.Context(), "ann@example.com"); err != nil {
+		t.Fatal(err)
+	}
+	if got := server.Wait(t, 1)[0]; got.To[0] != "ann@example.com" || !got.Authenticated || got.Header(t, "Subject") != "Test mail" {
+		t.Errorf("%+v", got)
+	}
+	wrong := server.Mail(t)
+	wrong.Password = "pa@ss:w/ö%rd"
+	err := mailer(t, wrong).Try(t.Context(), "ann@example.com")
+	if err == nil || !strings.Contains(err.Error(), "535") {
+		t.Fatalf("a wrong password: %v", err)
+	}
+	encoded := base64.StdEncoding.EncodeToString([]byte("\x00" + wrong.User + "\x00" + wrong.Password.Reveal()))
+	if text := err.Error(); strings.Contains(text, wrong.Password.Reveal()) || strings.Contains(text, encoded) {
+		t.Errorf("the password is in %q", text)
 	}
 }

@@ -47,7 +47,7 @@ test('a policy is written from a template, checked, and comes into force with ro
   assert.equal(rows[0].relrowsecurity, true)
   await page.getByRole('link', { name: /^Edit Users/ }).click()
   const edit = page.getByRole('dialog', { name: /^Policy Users/ })
-  await edit.locator('footer').getByRole('button', { name: 'Close' }).click()
+  await edit.getByRole('button', { name: 'Close' }).last().click()
   await edit.waitFor({ state: 'detached' })
   await page.getByRole('link', { name: /^Edit Users/ }).click()
   await edit.getByLabel('Name').fill(attack)

@@ -62,10 +62,10 @@ test('a built-in provider is set, counts at once, and is removed by its name', {
   await fixed.getByText('BASALT_OAUTH_GITHUB_CLIENT_ID').waitFor()
   assert.equal(await fixed.getByRole('textbox').count(), 0)
   await expectNoAxeViolations(page)
-  await fixed.locator('footer').getByRole('button', { name: 'Close' }).click()
+  await fixed.getByRole('button', { name: 'Close' }).last().click()
   await page.waitForURL(/\/settings\/providers$/)
   assert.ok(!(await page.content()).includes(secret))
-  await page.getByRole('combobox', { name: 'manual-linking' }).waitFor() // the settings of providers are below
+  await page.getByRole('combobox', { name: 'Manual identity linking' }).waitFor() // the settings of providers are below
   await world.close(page)
 })
 

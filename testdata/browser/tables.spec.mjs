@@ -302,6 +302,24 @@ test('a file whose fields are parted by semicolons or tabs is imported as it is'
   assert.deepEqual((await world.sql('select * from empty_ones where id in (5, 6) order by id')).rows, [{ id: 5, body: '2,50' }, { id: 6, body: 'a;b' }])
 })
 
+test('numbers with a decimal comma are read as the preview says, to the last digit', async (t) => {
+  await world.sql('create table priced (id bigint primary key, name text, price numeric not null)')
+  t.after(() => world.sql('drop table priced'))
+  const page = await open(t, '/tables/public/priced?import=1')
+  const dialog = page.getByRole('dialog', { name: /Import into/ })
+  const sign = dialog.getByLabel('Decimal sign')
+  await dialog.getByLabel('File to import').setInputFiles({ name: 'rows.csv', mimeType: 'text/csv', buffer: Buffer.from('id;name;price\r\n1;1,5;2,50\r\n1.234;b;12.345.678.901.234.567,10\r\n') })
+  await dialog.getByText('2,50 is read as 2.50').waitFor()
+  assert.equal(await sign.inputValue(), ',')
+  await sign.selectOption('Point')
+  await dialog.getByText('2,50 is refused: it is no number so').waitFor()
+  await sign.selectOption('Comma')
+  await dialog.getByText('2,50 is read as 2.50').waitFor()
+  await dialog.getByRole('button', { name: 'Import', exact: true }).click()
+  await dialog.getByText('2 rows written').waitFor()
+  assert.deepEqual((await world.sql('select id::text, name, price::text from priced order by id')).rows, [{ id: '1', name: '1,5', price: '2.50' }, { id: '1234', name: 'b', price: '12345678901234567.10' }])
+})
+
 test('cells of a spreadsheet are pasted as new rows', async (t) => {
   const page = await open(t, '/tables/public/empty_ones?import=1')
   const dialog = page.getByRole('dialog', { name: /Import into/ })

@@ -90,6 +90,14 @@ test('a user is made, changed, banned and deleted by typing the address', { time
   await page.getByText('Saved').waitFor()
   assert.match(await page.getByLabel('App metadata').inputValue(), /"limit": 9007199254740993/)
 
+  // A weak password is refused at its field.
+  await page.getByLabel('New password').fill('12345678')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.locator('input[type=password][aria-invalid=true]:focus').waitFor()
+  assert.equal(await page.getByRole('alert').count(), 0)
+  await page.getByRole('button', { name: 'Discard' }).click()
+  await page.locator('[aria-invalid=true]').waitFor({ state: 'detached' })
+
   const action = async (name) => { await page.getByRole('button', { name: 'Actions' }).click(); await page.getByRole('menuitem', { name }).click() }
   await action('Ban…')
   await page.getByRole('dialog', { name: 'Ban this user' }).getByRole('button', { name: 'Ban' }).click()

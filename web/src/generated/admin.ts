@@ -491,6 +491,17 @@ export interface LibraryBody {
   licence: string
 }
 
+export interface LinkBody {
+  purpose: 'invite' | 'reset'
+  email: string
+  role: string
+  invited_by: string
+}
+
+export interface LinkRequest {
+  token: string
+}
+
 export interface LockBody {
   relation: string
   mode: string
@@ -510,6 +521,16 @@ export interface MailPreviewBody {
   subject: string
   text: string
   html: boolean
+}
+
+export interface MailServerTest {
+  to: string
+  changes: Record<string, string | null>
+}
+
+export interface MailServerTestBody {
+  to: string
+  refused: string
 }
 
 export interface MailTemplateBody {
@@ -1087,6 +1108,7 @@ export interface SessionBody {
 
 export interface SettingBody {
   name: string
+  title: string
   variable: string
   section: string
   kind: string

@@ -1,4 +1,4 @@
-// What the palette finds of the settings: their sections, and each of them by its name and by what it is for.
+// What the palette finds of the settings: their sections, and each of them by what it is called and by what it is for.
 import { api } from '../../app/api.ts'
 import type { Command } from '../../app/commands.svelte.ts'
 import { known, remember } from '../../app/query.svelte.ts'
@@ -18,7 +18,7 @@ export async function settingCommands(typed: string, signal: AbortSignal): Promi
   return [
     ...sections(body.settings).map(({ slug, label }): Command => ({ label, group: 'Settings', icon: 'settings', href: href('/settings/:section', { section: slug }) })),
     ...body.settings.map((setting): Command => ({
-      label: setting.name, group: 'Settings', icon: 'settings', hint: sectionOf(setting).label, words: `${setting.help} ${setting.variable}`,
+      label: setting.title, group: 'Settings', icon: 'settings', hint: sectionOf(setting).label, words: `--${setting.name} ${setting.variable} ${setting.help}`,
       href: href('/settings/:section', { section: sectionOf(setting).slug }, { setting: setting.name }),
     })),
   ]

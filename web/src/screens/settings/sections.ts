@@ -24,6 +24,12 @@ export function sectionOf({ section }: SettingBody): Section {
   return section === providerSettings ? providers : { slug: slug(section), label: section }
 }
 
+/** Whether a setting is meant by what was typed: each word is in what it is called or in what it is for. */
+export function finds({ title, name, variable, help }: SettingBody, typed: string): boolean {
+  const text = `${title} --${name} ${variable} ${help}`.toLowerCase()
+  return typed.toLowerCase().split(/\s+/).every((word) => text.includes(word))
+}
+
 /** The groups of settings in the order in which the server gives them, and the pages behind them. */
 export function sections(settings: readonly SettingBody[]): Section[] {
   const groups = [...new Map(settings.map((setting) => [setting.section, sectionOf(setting)])).values()]

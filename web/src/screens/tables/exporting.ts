@@ -4,7 +4,8 @@ import { viewAs } from '../../app/viewas.svelte.ts'
 import type { RelationBody } from '../../generated/admin.ts'
 import type { Column, Sort } from '../../grid/types.ts'
 import type { MenuItem } from '../../kit/menu.ts'
-import { restName, type Filter } from './filters.ts'
+import { restName } from '../../app/restname.ts'
+import type { Filter } from './filters.ts'
 import { conditions, order } from './rest.ts'
 
 /** The address from which rows are downloaded. */

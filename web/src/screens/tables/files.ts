@@ -1,12 +1,15 @@
 // Reads the beginning of a file to import, to show what is in it. The server reads the whole.
 import { fromTsv } from '../../grid/clipboard.ts'
-import type { Value } from '../../grid/types.ts'
+import type { Column, Value } from '../../grid/types.ts'
 
 export type Format = 'csv' | 'json' | 'ndjson'
 
 export const types: Readonly<Record<Format, string>> = { csv: 'text/csv', json: 'application/json', ndjson: 'application/x-ndjson' }
 
 export type Delimiter = ',' | ';' | '\t'
+
+/** What is before the fraction of a number. */
+export type Decimal = '.' | ','
 
 export interface Preview {
   fields: string[]
@@ -16,6 +19,8 @@ export interface Preview {
 /** Characters read for a preview, and rows shown. */
 export const previewed = 256 * 1024
 const shown = 8
+/** Rows that tell what the decimal sign is. */
+const judged = 1000
 
 /** What a file seems to be by its name and its beginning. */
 export function formatOf(name: string, text: string): Format {
@@ -106,15 +111,41 @@ function parse(text: string): Record<string, unknown> | undefined {
 }
 
 /** The first rows of a text. */
-export function preview(text: string, format: Format, delimiter: Delimiter): Preview {
+export function preview(text: string, format: Format, delimiter: Delimiter, most = shown): Preview {
   if (format === 'csv') {
-    const [head = [], ...rows] = csvRows(text.replace(/^\ufeff/, ''), delimiter, shown + 1)
+    const [head = [], ...rows] = csvRows(text.replace(/^\ufeff/, ''), delimiter, most + 1)
     return { fields: head.map((name) => name ?? ''), rows }
   }
-  const parsed = objects(text, shown).map(parse).filter((one) => one !== undefined)
+  const parsed = objects(text, most).map(parse).filter((one) => one !== undefined)
   const fields = [...new Set(parsed.flatMap((one) => Object.keys(one)))]
   return { fields, rows: parsed.map((one) => fields.map((field) => {
     const value = Object.hasOwn(one, field) ? one[field] : null
     return value === null || value === undefined ? null : typeof value === 'object' ? JSON.stringify(value) : String(value)
   })) }
+}
+
+/** Whether the values of a column are numbers, as the server has it. */
+export function isNumber({ type }: Column): boolean {
+  return /^(smallint|integer|bigint|numeric(\([\d,-]+\))?|real|double precision)$/.test(type)
+}
+
+/** A number with a decimal comma as PostgreSQL reads it, undefined for what the server refuses with one. */
+export function pointNumber(text: string): string | undefined {
+  if (!/[.,]/.test(text)) return text
+  const number = /^\s*[+-]?([1-9]\d{0,2}(\.\d{3})+(,\d*)?|\d*(,\d*)?([eE][+-]?\d+)?)\s*$/
+  return number.test(text) ? text.replaceAll('.', '').replace(',', '.') : undefined
+}
+
+/** The values of a text that have a decimal sign or one between thousands, in fields that go to columns of numbers. */
+export function signedNumbers(text: string, delimiter: Delimiter, columns: readonly Column[], mapping: Readonly<Record<string, string>>): string[] {
+  const { fields, rows } = preview(text, 'csv', delimiter, judged)
+  const numbers = new Set(columns.filter(isNumber).map(({ name }) => name))
+  const at = fields.flatMap((field, i) => numbers.has(mapping[field] ?? '') ? [i] : [])
+  return rows.flatMap((row) => at.map((i) => row[i] ?? '')).filter((value) => /\d/.test(value) && /[.,]/.test(value))
+}
+
+/** What seems to be the decimal sign: a comma only where it does not part the fields, and where all numbers allow it. */
+export function decimalOf(delimiter: Delimiter, numbers: readonly string[]): Decimal {
+  const comma = delimiter !== ',' && numbers.some((value) => value.includes(',')) && numbers.every((value) => pointNumber(value) !== undefined)
+  return comma ? ',' : '.'
 }

@@ -1,4 +1,5 @@
 // Conditions on rows: which there are for a kind of column, how they stand in the address, and what they are in REST.
+import { quoted, restName } from '../../app/restname.ts'
 import type { Column, Kind } from '../../grid/types.ts'
 
 export interface Filter {
@@ -77,18 +78,6 @@ export function decodeFilter(text: string): Filter | undefined {
   const found = /^([^.]*)\.(\w+)\.([^]*)$/.exec(text)
   if (!found || !Object.hasOwn(operators, found[2]!)) return undefined
   return { column: decodeName(found[1]!), op: found[2] as Operator, value: found[3]! }
-}
-
-const reserved = new Set(['select', 'order', 'limit', 'offset', 'and', 'or', 'not', 'columns', 'on_conflict'])
-
-/** A column's name as REST takes it: quoted where it would be read as something else. */
-export function restName(name: string): string {
-  return /^[A-Za-z_][\w$]*$/.test(name) && !reserved.has(name) ? name : quoted(name)
-}
-
-/** A value or name in quotes, for lists. */
-export function quoted(text: string): string {
-  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 }
 
 function list(text: string): string[] {

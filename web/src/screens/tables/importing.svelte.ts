@@ -3,12 +3,14 @@ import { address } from '../../app/api.ts'
 import { session } from '../../app/session.svelte.ts'
 import { viewAs } from '../../app/viewas.svelte.ts'
 import type { ErrorBody, ImportFinished, ImportLine, RefusedRow, RelationBody } from '../../generated/admin.ts'
-import { types, type Delimiter, type Format } from './files.ts'
+import { types, type Decimal, type Delimiter, type Format } from './files.ts'
 
 interface ImportOptions {
   format: Format
   /** Between the fields of CSV. */
   delimiter: Delimiter
+  /** Of the numbers of CSV. */
+  decimal: Decimal
   /** The column of each field of the file; fields that are not in it are left out. */
   mapping: Record<string, string>
   onConflict: '' | 'skip' | 'update'
@@ -46,7 +48,7 @@ export class Importing {
     // XMLHttpRequest tells how much was sent; fetch does not.
     const request = this.#request = new XMLHttpRequest()
     const path = `/import/${encodeURIComponent(relation.schema)}/${encodeURIComponent(relation.name)}`
-    request.open('POST', address(path, { format: options.format, delimiter: options.delimiter, mapping: JSON.stringify(options.mapping), on_conflict: options.onConflict || null, dry_run: options.dryRun }))
+    request.open('POST', address(path, { format: options.format, delimiter: options.delimiter, decimal: options.decimal, mapping: JSON.stringify(options.mapping), on_conflict: options.onConflict || null, dry_run: options.dryRun }))
     request.setRequestHeader('Content-Type', types[options.format])
     request.setRequestHeader('X-Basalt-Dashboard', '1')
     for (const [name, value] of Object.entries(viewAs.headers)) request.setRequestHeader(name, value)

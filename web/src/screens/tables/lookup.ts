@@ -2,7 +2,7 @@
 import type { RelationBody } from '../../generated/admin.ts'
 import { isNumber, kindOf } from '../../grid/kinds.ts'
 import type { Choice, Lookup, Row } from '../../grid/types.ts'
-import { quoted, restName } from './filters.ts'
+import { quoted, restName } from '../../app/restname.ts'
 import { columnsOf, referenceOf, unreadableBecause } from './relation.ts'
 import { rows, type Parameters } from './rest.ts'
 

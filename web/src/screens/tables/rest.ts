@@ -4,8 +4,9 @@ import { viewAs } from '../../app/viewas.svelte.ts'
 import { session } from '../../app/session.svelte.ts'
 import type { RelationBody, RungsBody } from '../../generated/admin.ts'
 import type { Column, Row, Sort, Source } from '../../grid/types.ts'
+import { restName } from '../../app/restname.ts'
 import { Anchors } from './anchors.ts'
-import { restCondition, restName, type Filter } from './filters.ts'
+import { restCondition, type Filter } from './filters.ts'
 
 /** More rows than these are not counted: PostgreSQL's estimate is shown. */
 const countedUpTo = 50_000

@@ -2,7 +2,8 @@
 import type { Viewer } from '../../app/viewas.svelte.ts'
 import type { Sort } from '../../grid/types.ts'
 import { word } from '../../kit/shell.ts'
-import { restCondition, restName, sdkCall, type Filter } from './filters.ts'
+import { restName } from '../../app/restname.ts'
+import { restCondition, sdkCall, type Filter } from './filters.ts'
 
 interface Shown {
   /** Where the API is. */

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { restName } from '../../../app/restname.ts'
 import { accountCode, accounts } from './accounts.ts'
 import { code } from './code.ts'
 import { languages, spread } from './place.ts'
 import { emptyRequest, read, write, type Request } from './request.ts'
-import { element, elements, http, name } from './url.ts'
+import { element, elements, http } from './url.ts'
 
 const server = { url: 'http://127.0.0.1:8090', key: 'anon-key', schemas: ['public', 'shop'] }
 const request = (change: Partial<Request>): Request => ({ ...emptyRequest('public', 'todos'), ...change })
 const path = (change: Partial<Request>) => decodeURIComponent(http(request(change), server.schemas).path)
 
 test('names are quoted where the grammar would read them otherwise', () => {
-  assert.deepEqual(['id', 'größe', 'a b', 'a.b', 'say "hi"', '1st'].map(name), ['id', 'größe', '"a b"', '"a.b"', '"say \\"hi\\""', '"1st"'])
+  assert.deepEqual(['id', 'größe', 'a b', 'a.b', 'say "hi"', '1st', 'order'].map(restName), ['id', 'größe', '"a b"', '"a.b"', '"say \\"hi\\""', '"1st"', '"order"'])
 })
 
 test('elements of lists are quoted where commas or parentheses are in them', () => {
@@ -27,6 +28,7 @@ for (const [title, change, want] of [
   ['embeds within embeds', { embeds: [{ name: 'users', hint: 'owner', inner: true, alias: 'who', columns: [{ name: 'name' }], embeds: [{ name: 'teams', columns: [], embeds: [], filters: [], order: [], limit: 2 }], filters: [{ column: 'name', op: 'like', value: 'A*' }], order: [{ column: 'name', descending: true, nulls: 'last' }] }] },
     '/todos?select=*,who:users!owner!inner(name,teams(*))&who.name=like.A*&who.order=name.desc.nullslast&who.teams.limit=2'],
   ['conditions', { filters: [{ column: 'id', op: 'in', value: '1, "a,b"' }, { column: 'done', op: 'is', value: 'null', not: true }] }, '/todos?select=*&id=in.(1,"a,b")&done=not.is.null'],
+  ['a condition on a column that is called as a parameter is', { filters: [{ column: 'order', op: 'eq', value: '1' }] }, '/todos?select=*&"order"=eq.1'],
   ['order and window', { order: [{ column: 'id' }, { column: 'a b', descending: true }], limit: 5, offset: 10 }, '/todos?select=*&order=id.asc,"a b".desc&offset=10&limit=5'],
   ['an insert of several rows', { verb: 'insert', body: '[{"a": 1}, {"b": 2}]', returning: true }, '/todos?columns="a","b"&select=*'],
   ['an upsert', { verb: 'upsert', body: '{"id": 1}', onConflict: ['id', 'k'] }, '/todos?on_conflict=id,k'],

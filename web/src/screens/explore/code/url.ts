@@ -1,4 +1,5 @@
 // The HTTP request of what was composed: the grammar of the REST API (docs: PostgREST's, "Tables and Views").
+import { quoted, restName } from '../../../app/restname.ts'
 import type { Embed, Filter, Order, Picked, Request } from './request.ts'
 
 export interface HTTP {
@@ -10,29 +11,24 @@ export interface HTTP {
   body: string
 }
 
-/** A name as it stands in select, order and the names of filters: quoted when it could be read otherwise. */
-export function name(text: string): string {
-  return /^[\p{L}_][\p{L}\p{N}_$]*$/u.test(text) ? text : `"${text.replace(/[\\"]/g, '\\$&')}"`
-}
-
 /** The names of columns that the condition is on: a path into JSON (->, ->>) stays as it is. */
 function field(text: string): string {
   const path = /^(.+?)(->.*)$/s.exec(text)
-  return path ? name(path[1]!) + path[2]! : name(text)
+  return path ? restName(path[1]!) + path[2]! : restName(text)
 }
 
 /** An element of a list in parentheses. */
 export function element(text: string): string {
-  return /^[^\s,()"\\{}.:][^,()"\\{}:]*$/.test(text) && text.toLowerCase() !== 'null' ? text : `"${text.replace(/[\\"]/g, '\\$&')}"`
+  return /^[^\s,()"\\{}.:][^,()"\\{}:]*$/.test(text) && text.toLowerCase() !== 'null' ? text : quoted(text)
 }
 
 function pick(column: Picked): string {
   const called = column.aggregate === 'count' && column.name === '*' ? 'count()' : (column.name === '*' ? '*' : field(column.name)) + (column.aggregate ? `.${column.aggregate}()` : '')
-  return (column.alias ? `${name(column.alias)}:` : '') + called + (column.cast ? `::${column.cast}` : '')
+  return (column.alias ? `${restName(column.alias)}:` : '') + called + (column.cast ? `::${column.cast}` : '')
 }
 
 function embedded(embed: Embed): string {
-  return (embed.alias ? `${name(embed.alias)}:` : '') + name(embed.name) + (embed.hint ? `!${name(embed.hint)}` : '') + (embed.inner ? '!inner' : '') + `(${inside(embed.columns, embed.embeds)})`
+  return (embed.alias ? `${restName(embed.alias)}:` : '') + restName(embed.name) + (embed.hint ? `!${restName(embed.hint)}` : '') + (embed.inner ? '!inner' : '') + `(${inside(embed.columns, embed.embeds)})`
 }
 
 function inside(columns: readonly Picked[], embeds: readonly Embed[]): string {
@@ -43,7 +39,7 @@ function inside(columns: readonly Picked[], embeds: readonly Embed[]): string {
 export function select(request: Pick<Request, 'columns' | 'embeds'>): string { return inside(request.columns, request.embeds) }
 
 /** The columns that tell which row an upsert means. */
-export function conflict(request: Request): string { return request.onConflict.map(name).join(',') }
+export function conflict(request: Request): string { return request.onConflict.map(restName).join(',') }
 
 /** A condition with its place: the names of the embeds that it is within. */
 interface Placed<T> { at: string[], is: T }
@@ -70,10 +66,10 @@ function each<T>(embeds: readonly Embed[], at: string[], of: (embed: Embed) => T
 }
 
 /** The name of a filter's parameter. */
-export function key(placed: Placed<{ column: string }>): string { return [...placed.at.map(name), field(placed.is.column)].join('.') }
+export function key(placed: Placed<{ column: string }>): string { return [...placed.at.map(restName), field(placed.is.column)].join('.') }
 
 /** Where an embed's own order and limit stand. */
-export function at(place: readonly string[]): string { return place.map(name).join('.') }
+export function at(place: readonly string[]): string { return place.map(restName).join('.') }
 
 /** What follows the operator: the value of `in` gets its parentheses. */
 export function operand(filter: Filter): string {
@@ -101,14 +97,14 @@ function parameters(request: Request): [string, string][] {
   const shows = request.verb === 'select' || request.verb === 'rpc' ? request.columns.length + request.embeds.length > 0 || request.verb === 'select' : request.returning
   if (request.verb === 'upsert' && request.onConflict.length > 0) list.push(['on_conflict', conflict(request)])
   const keys = request.verb === 'insert' || request.verb === 'upsert' ? columnsOf(request.body) : undefined
-  if (keys) list.push(['columns', keys.map((one) => `"${one.replace(/[\\"]/g, '\\$&')}"`).join(',')])
+  if (keys) list.push(['columns', keys.map(quoted).join(',')])
   if (request.verb === 'rpc' && request.get) for (const [of, value] of Object.entries(values(request))) list.push([of, argument(value)])
   if (shows) list.push(['select', select(request)])
   if (request.verb === 'insert' || request.verb === 'upsert') return list
   for (const placed of placedFilters(request)) list.push([key(placed), `${placed.is.not ? 'not.' : ''}${placed.is.op}.${operand(placed.is)}`])
   if (request.verb !== 'select' && request.verb !== 'rpc') return list
-  for (const placed of placedOrders(request)) list.push([[...placed.at.map(name), 'order'].join('.'), orderText(placed.is)])
-  for (const placed of placedLimits(request)) list.push([[...placed.at.map(name), 'limit'].join('.'), String(placed.is)])
+  for (const placed of placedOrders(request)) list.push([[...placed.at.map(restName), 'order'].join('.'), orderText(placed.is)])
+  for (const placed of placedLimits(request)) list.push([[...placed.at.map(restName), 'limit'].join('.'), String(placed.is)])
   if (request.offset !== undefined && request.offset > 0) list.push(['offset', String(request.offset)])
   if (request.limit !== undefined) list.push(['limit', String(request.limit)])
   return list
