@@ -585,6 +585,41 @@ test('any of a million rows is reached', async (t) => {
   assert.ok(Math.max(...times) < 5_000, String(times))
 })
 
+test('a jump before the rungs are there gives the rows that PostgreSQL numbers, by few requests', async (t) => {
+  await world.sql(`
+    create table gaps (id bigint primary key, n int);
+    insert into gaps select i * 3 + i % 2, i from generate_series(1, 120000) i;
+    create table uuids (id uuid primary key, n int);
+    insert into uuids select md5(i::text)::uuid, i from generate_series(1, 120000) i;
+    create table texts (id text primary key, n int);
+    insert into texts select md5(i::text) || case i % 3 when 0 then ' ,"''%+&' else '' end, i from generate_series(1, 120000) i;
+    analyze gaps, uuids, texts`)
+  for (const [table, order] of [['gaps', 'asc'], ['gaps', 'desc'], ['uuids', 'asc'], ['texts', 'asc'], ['texts', 'desc']]) {
+    const { rows } = await world.sql(`select n::text from ${table} order by id ${order}`)
+    const context = await world.window()
+    // However slow this machine is: the patience with rungs does not end here.
+    await context.addInitScript(() => {
+      const { setTimeout } = window
+      window.setTimeout = (then, ms, ...more) => setTimeout(then, ms === 3000 ? 1_000_000 : ms, ...more)
+    })
+    let give
+    const jumped = new Promise((resolve) => { give = resolve })
+    await context.route('**/admin/api/rungs/**', async (route) => {
+      await jumped
+      await route.continue()
+    })
+    const page = await open(t, `/tables/public/${table}?sort=id${order === 'desc' ? '.desc' : ''}`, { context })
+    await shows(page, 0, 1, rows[0].n)
+    const asked = []
+    page.on('request', (request) => { if (request.method() === 'GET' && request.url().includes('/admin/api/rest/')) asked.push(new URL(request.url()).searchParams.get('offset')) })
+    await page.getByLabel('Go to row').fill('90001')
+    await page.getByLabel('Go to row').press('Enter')
+    give()
+    for (const row of [90_000, 90_001, 90_010]) await shows(page, row, 1, rows[row].n)
+    assert.ok(asked.length <= 4 && asked.every((offset) => Number(offset) < 5000), `${table} ${order}: rows passed over by each request: ${asked}`)
+  }
+})
+
 test('nothing matches, nothing is there, and nothing of that name', async (t) => {
   const page = await open(t, '/tables/public/books?f=title.eq.none')
   await page.getByText('No row matches').waitFor()

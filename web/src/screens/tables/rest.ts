@@ -5,6 +5,7 @@ import { session } from '../../app/session.svelte.ts'
 import type { RelationBody, RungsBody } from '../../generated/admin.ts'
 import type { Column, Row, Sort, Source } from '../../grid/types.ts'
 import { restName } from '../../app/restname.ts'
+import { Anchors } from './anchors.ts'
 import { restCondition, type Filter } from './filters.ts'
 
 /** More rows than these are not counted: PostgreSQL's estimate is shown. */
@@ -80,7 +81,7 @@ export async function open(relation: RelationBody, columns: readonly Column[], f
   const by = key.length === 1 && (sort.length === 0 || sort.length === 1 && sort[0]!.column === key[0]) ? key[0]! : undefined
   const descending = sort[0]?.descending ?? false
   const at = by === undefined ? -1 : columns.findIndex((column) => column.name === by)
-  const seen = new Map<number, string>()
+  const anchors = new Anchors()
 
   const from = Math.floor(first / 100) * 100
   const early = read(from, from + 100, signal)
@@ -89,15 +90,13 @@ export async function open(relation: RelationBody, columns: readonly Column[], f
   let unused = true
   if (at >= 0 && estimated && counted <= rungsUpTo && filters.length === 0 && session.may('editor')) {
     const path = `/rungs/${encodeURIComponent(schema)}/${encodeURIComponent(table)}`
-    api.get<RungsBody>(path, { query: { step: rung, descending }, headers: viewAs.headers, signal }).then(
-      ({ step, keys }) => keys.forEach((value, i) => seen.set((i + 1) * step - 1, value)),
-      () => undefined, // without them rows are only found more slowly
-    )
+    anchors.expect(api.get<RungsBody>(path, { query: { step: rung, descending }, headers: viewAs.headers, signal }), counted)
   }
 
   async function read(start: number, end: number, aborted: AbortSignal): Promise<Row[]> {
     const parameters = conditions(filters)
-    const anchor = at < 0 ? undefined : nearest(seen, start, end)
+    const anchor = at < 0 ? undefined : await anchors.nearest(start, end)
+    aborted.throwIfAborted() // the grid was scrolled on while rungs were waited for
     if (!anchor) parameters.push(...order(relation, sort), ['offset', String(start)], ['limit', String(end - start)])
     else {
       const after = anchor.row < start
@@ -115,7 +114,7 @@ export async function open(relation: RelationBody, columns: readonly Column[], f
 
   function remember(row: number, values: Row): void {
     const value = values[at]
-    if (typeof value === 'string') seen.set(row, value)
+    if (typeof value === 'string') anchors.remember(row, value)
   }
 
   return {
@@ -129,19 +128,6 @@ export async function open(relation: RelationBody, columns: readonly Column[], f
       return read(start, end, aborted)
     },
   }
-}
-
-function nearest(seen: ReadonlyMap<number, string>, start: number, end: number): { row: number, key: string } | undefined {
-  let best: { row: number, key: string } | undefined
-  let least = start // the distance from the beginning
-  for (const [row, key] of seen) {
-    const distance = row < start ? start - row : row >= end ? row - end : Infinity
-    if (distance < least) {
-      least = distance
-      best = { row, key }
-    }
-  }
-  return best
 }
 
 /** The row of a key with these columns, or undefined. */
