@@ -92,7 +92,8 @@ func TestAHypotheticalIndexTellsItsGain(t *testing.T) {
 	s := apitest.Start(t, `
 create table public.big (id int, "the name" text);
 insert into public.big select i, 'name ' || i from generate_series(1, 20000) i;
-analyze public.big;`, nil)
+create table public."a ""quoted"" name" as table public.big;
+analyze;`, nil)
 	if _, err := s.Database.Pool.Exec(t.Context(), `create extension hypopg`); err != nil {
 		t.Skip("this PostgreSQL has no hypopg")
 	}
@@ -104,6 +105,7 @@ analyze public.big;`, nil)
 		t.Errorf("%+v", gain)
 	}
 	b.want(t, http.StatusOK, "", "POST", "/performance/hypothetical", `{"schema":"public","table":"big","columns":["id","the name"]}`)
+	b.want(t, http.StatusOK, `"used":true`, "POST", "/performance/hypothetical", `{"schema":"public","table":"a \"quoted\" name","columns":["id"]}`)
 	b.want(t, http.StatusBadRequest, "42703", "POST", "/performance/hypothetical", `{"schema":"public","table":"big","columns":["no"]}`)
 	b.want(t, http.StatusBadRequest, "42P01", "POST", "/performance/hypothetical", `{"schema":"public","table":"no\"; drop table big","columns":["id"]}`)
 }
