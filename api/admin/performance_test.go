@@ -166,6 +166,11 @@ grant all on public.basalt_rocks to anon, authenticated;`, administrator.Owner)
 	}
 	d.rows(t, http.StatusOK, "public/basalt_rocks", []admin.RowChange{{Op: "insert", Set: values("id", "7")}}, "X-View-As-Role: anon")
 	d.call(t, "GET", "/ddl/impact?schema=public&table=basalt_rocks", nil)
+	var counted admin.StatementsBody
+	d.call(t, "GET", "/performance/statements?all=true", nil).JSON(t, &counted)
+	for _, one := range counted.Statements[:min(len(counted.Statements), 10)] {
+		d.call(t, "POST", "/performance/advice", admin.AdviceAskBody{Statement: one.ID})
+	}
 	// Apps, some with a connection of their own.
 	conn, err := pgx.Connect(t.Context(), d.Database.URL)
 	if err != nil {
