@@ -32,6 +32,7 @@ var unrecorded = map[string]string{
 	"POST /policies/check":                         "is undone",
 	"POST /policies/test":                          "is undone",
 	"POST /performance/hypothetical":               "is undone",
+	"POST /performance/advice":                     "is undone",
 	"POST /rest-sql":                               "a text",
 	"POST /queries":                                "one's own notes",
 	"PATCH /queries/:id":                           "one's own notes",

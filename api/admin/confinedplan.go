@@ -28,7 +28,60 @@ end
 $$`
 
 	planSignature = `basalt_plan(text)`
+
+	// genericPlanFunction makes the plan of a statement for any values of its parameters. PostgreSQL 16 has a word for that;
+	// this way is one for all versions, and takes nothing but what can be prepared. Names without a schema are looked for
+	// where apps have them.
+	genericPlanFunction = `
+create function pg_temp.basalt_generic_plan(text)
+returns text
+language plpgsql
+security definer
+set plan_cache_mode = force_generic_plan
+set search_path = "$user", public, extensions
+as $$
+declare
+  nulls text;
+  plan text;
+begin
+  execute 'prepare basalt_planned as ' || $1;
+  select '(' || string_agg('null', ', ') || ')'
+  into nulls
+  from pg_catalog.pg_prepared_statements p
+  cross join unnest(p.parameter_types)
+  where p.name = 'basalt_planned';
+  execute 'explain (format json, verbose) execute basalt_planned' || coalesce(nulls, '') into plan;
+  deallocate basalt_planned;
+  return plan;
+end
+$$`
+
+	// mostPlan is the most bytes of a plan that are read.
+	mostPlan = 4 << 20
 )
+
+// genericPlan gives the plan of a statement, made as a role with no way back to the owner of the session, who must be
+// able to become it. It is null when it is too large. The session must not be used by others after this: what the planner
+// has carried out may have prepared statements in it. Its settings are as before.
+func genericPlan(ctx context.Context, conn *pgx.Conn, role, statement string) (plan []byte, err error) {
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadWrite}) // until the function is made
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if ended := tx.Rollback(ctx); err == nil {
+			err = ended
+		}
+	}()
+	as := `set local role ` + pgx.Identifier{role}.Sanitize() + `;` + genericPlanFunction + `; reset role; set transaction read only`
+	if err := conn.PgConn().Exec(ctx, as).Close(); err != nil {
+		return nil, err
+	}
+	err = tx.QueryRow(ctx, `
+select case when pg_catalog.octet_length(plan) <= $2 then plan end
+from pg_temp.basalt_generic_plan($1) plan`, statement, mostPlan).Scan(&plan)
+	return plan, err
+}
 
 // confine gives the query that makes a plan with no way back to the owner, as whom the session has begun: functions that
 // are not volatile are carried out while their calls are planned, and may carry out what is given to them. The transaction

@@ -91,6 +91,7 @@ func (d *Data) routes() []dataRoute {
 		{"GET", "/performance/statements", viewer, d.statements, nil},
 		{"GET", "/performance/indexes", viewer, d.indexes, nil},
 		{"POST", "/performance/hypothetical", viewer, d.hypothetical, nil},
+		{"POST", "/performance/advice", editor, d.advice, nil}, // it plans what others have written
 		{"GET", "/performance/tables", viewer, d.tables, nil},
 		{"GET", "/performance/activity", viewer, d.activity, nil},
 		{"POST", "/performance/activity/:pid/cancel", editor, d.cancelBackend, nil},

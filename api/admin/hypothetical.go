@@ -1,8 +1,7 @@
 package admin
 
 import (
-	"encoding/json"
-	"errors"
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -54,14 +53,7 @@ func (d *Data) hypothetical(c echo.Context) error {
 	session := performanceSession()
 	session.Dirty = true // the index ends with the session alone, whatever comes between
 	err := d.pool.Use(ctx, session, func(conn *pgx.Conn) error {
-		var schema string
-		err := conn.QueryRow(ctx, `
-			select coalesce((
-			  select n.nspname::text
-			  from pg_extension e
-			  join pg_namespace n on n.oid = e.extnamespace
-			  where e.extname = 'hypopg'
-			), '')`).Scan(&schema)
+		schema, err := hypopgSchema(ctx, conn)
 		if err != nil {
 			return err
 		}
@@ -70,23 +62,12 @@ func (d *Data) hypothetical(c echo.Context) error {
 			r.Hint = "Install it beside PostgreSQL, then run: create extension hypopg"
 			return r
 		}
-		var plan string
-		cost := func() (total float64, err error) {
-			if err = conn.QueryRow(ctx, "explain (format json) execute look_up ("+strings.TrimSuffix(strings.Repeat("null, ", len(columns)), ", ")+")").Scan(&plan); err != nil {
-				return 0, err
+		planned := func() (*planNode, error) {
+			var text []byte
+			if err := conn.QueryRow(ctx, "explain (format json) execute look_up ("+strings.TrimSuffix(strings.Repeat("null, ", len(columns)), ", ")+")").Scan(&text); err != nil {
+				return nil, err
 			}
-			var parsed []struct {
-				Plan struct {
-					Total float64 `json:"Total Cost"`
-				}
-			}
-			if err = json.Unmarshal([]byte(plan), &parsed); err != nil {
-				return 0, fmt.Errorf("read a plan: %w", err)
-			}
-			if len(parsed) == 0 {
-				return 0, errors.New("read a plan: there is none")
-			}
-			return parsed[0].Plan.Total, nil
+			return readPlan(text)
 		}
 		// A plan for any values: with NULLs in their place PostgreSQL would see that no row matches.
 		for _, statement := range []string{"set plan_cache_mode = force_generic_plan", "prepare look_up as " + gain.Query} {
@@ -94,14 +75,12 @@ func (d *Data) hypothetical(c echo.Context) error {
 				return err
 			}
 		}
-		if gain.Before, err = cost(); err != nil {
+		before, err := planned()
+		if err != nil {
 			return err
 		}
 		var name string
-		in := pgx.Identifier{schema}.Sanitize()
-		err = conn.QueryRow(ctx, `select indexname, `+in+`.hypopg_relation_size(indexrelid) from `+in+`.hypopg_create_index($1)`,
-			"create index on "+table+" ("+strings.Join(columns, ", ")+")").Scan(&name, &gain.Bytes)
-		if err != nil {
+		if name, gain.Bytes, err = tryIndex(ctx, conn, schema, table, columns); err != nil {
 			return err
 		}
 		// A plan that was made before the index is not made again for it.
@@ -110,12 +89,36 @@ func (d *Data) hypothetical(c echo.Context) error {
 				return err
 			}
 		}
-		gain.After, err = cost()
-		gain.Used = strings.Contains(plan, name)
-		return err
+		after, err := planned()
+		if err != nil {
+			return err
+		}
+		gain.Before, gain.After, gain.Used = before.Cost, after.Cost, after.uses(name)
+		return nil
 	})
 	if err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, gain)
+}
+
+// hypopgSchema gives the schema of the extension hypopg, "" when it is not created.
+func hypopgSchema(ctx context.Context, conn *pgx.Conn) (schema string, err error) {
+	err = conn.QueryRow(ctx, `
+		select coalesce((
+		  select n.nspname::text
+		  from pg_extension e
+		  join pg_namespace n on n.oid = e.extnamespace
+		  where e.extname = 'hypopg'
+		), '')`).Scan(&schema)
+	return schema, err
+}
+
+// tryIndex shows an index to the planner of this session alone. Table and columns are quoted. It gives what plans call the
+// index, and its size as estimated.
+func tryIndex(ctx context.Context, conn *pgx.Conn, schema, table string, columns []string) (name string, bytes int64, err error) {
+	in := pgx.Identifier{schema}.Sanitize()
+	err = conn.QueryRow(ctx, `select indexname, `+in+`.hypopg_relation_size(indexrelid) from `+in+`.hypopg_create_index($1)`,
+		"create index on "+table+" ("+strings.Join(columns, ", ")+")").Scan(&name, &bytes)
+	return name, bytes, err
 }

@@ -34,6 +34,7 @@ func TestOddInputIsRefusedAndNotFailed(t *testing.T) {
 		{"POST", "/policies/test", `{"schema":"public","table":"things","role":"anon","verb":"select","filter":X}`}, {"POST", "/policies/test", `{"schema":"public","table":"things","role":"anon","verb":"insert","set":{"t":X}}`},
 		{"POST", "/policies/test", `{"schema":"public","table":"things","role":"anon","verb":"select","claims":{"sub":X}}`}, {"POST", "/policies/test", `{"schema":"public","table":"things","role":"anon","verb":"select","claims":[]}`},
 		{"POST", "/performance/hypothetical", `{"schema":X,"table":X,"columns":[X]}`}, {"POST", "/performance/hypothetical", `{}`},
+		{"POST", "/performance/advice", `{"statement":X}`}, {"POST", "/performance/advice", `{}`},
 		{"POST", "/ddl", `{"statements":[X],"summary":X}`}, {"POST", "/ddl", `{"statements":["select 1"],"summary":X}`}, {"POST", "/ddl", `{"statements":["select '\u0000'"],"summary":""}`}, {"POST", "/policies/check", `{"statements":["select 1 \u0000 2"]}`}, {"POST", "/ddl", `{"statements":["",";"],"summary":""}`},
 		{"POST", "/rows/public/things", `{"changes":[{"op":"insert","set":{"id":"1","t":X}}]}`}, {"POST", "/rows/public/things", `{"changes":[{"op":"update","key":{"id":X},"set":{"t":"1"}}]}`},
 		{"POST", "/rows/public/things", `{"changes":[{"op":"update","key":{"id":null},"set":{"t":"1"},"was":{"t":X}}]}`}, {"POST", "/rows/public/things", `{"changes":[{}]}`}, {"POST", "/rows/public/things", `{"changes":null}`},

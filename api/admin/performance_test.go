@@ -92,7 +92,8 @@ func TestAHypotheticalIndexTellsItsGain(t *testing.T) {
 	s := apitest.Start(t, `
 create table public.big (id int, "the name" text);
 insert into public.big select i, 'name ' || i from generate_series(1, 20000) i;
-analyze public.big;`, nil)
+create table public."a ""quoted"" name" as table public.big;
+analyze;`, nil)
 	if _, err := s.Database.Pool.Exec(t.Context(), `create extension hypopg`); err != nil {
 		t.Skip("this PostgreSQL has no hypopg")
 	}
@@ -104,6 +105,7 @@ analyze public.big;`, nil)
 		t.Errorf("%+v", gain)
 	}
 	b.want(t, http.StatusOK, "", "POST", "/performance/hypothetical", `{"schema":"public","table":"big","columns":["id","the name"]}`)
+	b.want(t, http.StatusOK, `"used":true`, "POST", "/performance/hypothetical", `{"schema":"public","table":"a \"quoted\" name","columns":["id"]}`)
 	b.want(t, http.StatusBadRequest, "42703", "POST", "/performance/hypothetical", `{"schema":"public","table":"big","columns":["no"]}`)
 	b.want(t, http.StatusBadRequest, "42P01", "POST", "/performance/hypothetical", `{"schema":"public","table":"no\"; drop table big","columns":["id"]}`)
 }
@@ -164,6 +166,11 @@ grant all on public.basalt_rocks to anon, authenticated;`, administrator.Owner)
 	}
 	d.rows(t, http.StatusOK, "public/basalt_rocks", []admin.RowChange{{Op: "insert", Set: values("id", "7")}}, "X-View-As-Role: anon")
 	d.call(t, "GET", "/ddl/impact?schema=public&table=basalt_rocks", nil)
+	var counted admin.StatementsBody
+	d.call(t, "GET", "/performance/statements?all=true", nil).JSON(t, &counted)
+	for _, one := range counted.Statements[:min(len(counted.Statements), 10)] {
+		d.call(t, "POST", "/performance/advice", admin.AdviceAskBody{Statement: one.ID})
+	}
 	// Apps, some with a connection of their own.
 	conn, err := pgx.Connect(t.Context(), d.Database.URL)
 	if err != nil {

@@ -94,7 +94,7 @@ and (
   and (
     r.rolname is null
     or r.rolname not in (session_user, '` + migrations.RequestUser + `')
-    or s.query !~* '\m(from|join)\s+("[^"]*"\.|\w+\.)?pg_|\mto_regrole\(|\mas t \(name, labels\)'
+    or s.query !~* '\m(from|join)\s+("[^"]*"\.|\w+\.)?(pg_|hypopg_)|\mto_regrole\(|\mas t \(name, labels\)'
     and s.query !~* '^\s*select\s+(current_user\s*$|to_regclass\(|has_database_privilege\(|bool_and\(has_schema_privilege\()'
     and (
       s.query !~* '\m(from|join|into|update)\s+(only\s+)?auth\.'
@@ -148,21 +148,28 @@ func (d *Data) statements(c echo.Context) error {
 	return c.JSON(http.StatusOK, body)
 }
 
-// slowStatements reads the statements that come first by an order: all of them, or those that apps have sent.
-func slowStatements(ctx context.Context, conn *pgx.Conn, order string, all bool, most int) (*StatementsBody, error) {
-	body := &StatementsBody{State: "ready", Statements: []StatementBody{}}
-	var schema string
-	var loaded, dated bool
-	if err := conn.QueryRow(ctx, statementsState).Scan(&schema, &loaded, &dated); err != nil {
-		return nil, err
-	}
+// statementCounts says whether statements are counted, as StatementsBody does, in which schema, and whether it is told since
+// when.
+func statementCounts(ctx context.Context, conn *pgx.Conn) (state, schema string, dated bool, err error) {
+	var loaded bool
+	err = conn.QueryRow(ctx, statementsState).Scan(&schema, &loaded, &dated)
 	switch {
 	case !loaded:
-		body.State = "not_loaded"
-		return body, nil
+		state = "not_loaded"
 	case schema == "":
-		body.State = "not_created"
-		return body, nil
+		state = "not_created"
+	default:
+		state = "ready"
+	}
+	return state, schema, dated, err
+}
+
+// slowStatements reads the statements that come first by an order: all of them, or those that apps have sent.
+func slowStatements(ctx context.Context, conn *pgx.Conn, order string, all bool, most int) (*StatementsBody, error) {
+	state, schema, dated, err := statementCounts(ctx, conn)
+	body := &StatementsBody{State: state, Statements: []StatementBody{}}
+	if err != nil || state != "ready" {
+		return body, err
 	}
 	in := pgx.Identifier{schema}.Sanitize()
 	rows, err := conn.Query(ctx, strings.ReplaceAll(statementsPage, "{}", in), mostStatement, order, most, all)

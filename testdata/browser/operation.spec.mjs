@@ -273,6 +273,48 @@ test('a missing index is made and a needless one dropped after its SQL was seen'
   await world.close(page)
 })
 
+test('indexes are suggested for a slow statement, and made', { timeout: 120_000 }, async () => {
+  await world.sql(`create extension if not exists pg_stat_statements`)
+  await world.sql(`create extension if not exists hypopg`).catch(() => {}) // not everywhere
+  await world.sql(`
+    create table "Slow ones" (id int primary key, "of the ""kind""" int not null, size int not null, note text);
+    insert into "Slow ones" select i, i % 5000, i % 900, 'x' from generate_series(1, 60000) i;
+    analyze "Slow ones"`)
+  // Often: PostgreSQL counts so many statements of all databases, and forgets those that ran least.
+  for (let i = 0; i < 20; i++) {
+    await world.sql('select note as slow_note from "Slow ones" where size > $2 and "of the ""kind""" = $1', [i, 7])
+    await world.sql('select max(size) as whole from "Slow ones"')
+  }
+  const page = await world.open('/performance?text=slow_note')
+  await page.getByRole('link', { name: /slow_note/ }).click(within)
+  const statement = page.getByRole('dialog', { name: 'Statement' })
+  await statement.getByRole('button', { name: 'Suggest indexes' }).click(within)
+  const suggested = statement.getByRole('table', { name: 'Suggested indexes' })
+  const row = suggested.getByRole('row', { name: /of the "kind", size/ })
+  await row.waitFor(within)
+  const { rows: [{ weighed }] } = await world.sql(`select exists (select from pg_extension where extname = 'hypopg') as weighed`)
+  assert.match(await row.innerText(), weighed ? /[\d,]+ → \d+, [\d.]+ MiB/ : /\d\s*%/)
+  assert.equal(await statement.getByText('which this PostgreSQL does not have').count(), weighed ? 0 : 1)
+  await expectNoAxeViolations(page)
+  await row.getByRole('button', { name: /^Create the index/ }).click()
+  const change = page.getByRole('dialog', { name: 'Add an index to Slow ones' })
+  await change.getByText('Slow ones: reads and writes go on').waitFor(within)
+  assert.equal((await change.getByRole('region', { name: 'Statement 1' }).innerText()).trim().replace(/\s+/g, ' '), 'create index concurrently on public."Slow ones" ("of the ""kind""", size)')
+  await change.getByRole('button', { name: 'Create the index' }).click()
+  await change.waitFor({ state: 'detached', ...within })
+  await statement.getByText('It goes by the indexes that are there.').waitFor(within)
+  assert.equal((await world.sql(`select from pg_indexes where tablename = 'Slow ones' and indexdef like '%("of the ""kind""", size)'`)).rowCount, 1)
+  await page.keyboard.press('Escape')
+  await statement.waitFor({ state: 'detached' })
+
+  await page.getByLabel('Part of the statement').fill('as whole')
+  await page.getByRole('link', { name: /as whole/ }).click(within)
+  await statement.getByRole('button', { name: 'Suggest indexes' }).click(within)
+  await statement.getByText('It needs whole tables').waitFor(within)
+  await world.sql(`drop table "Slow ones"`)
+  await world.close(page)
+})
+
 test('who holds whom up is shown and ended', { timeout: 120_000 }, async () => {
   await seeded()
   const connect = async (application) => {

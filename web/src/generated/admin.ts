@@ -29,6 +29,19 @@ export interface AdministratorList {
   administrators: AdministratorBody[]
 }
 
+export interface AdviceAskBody {
+  statement: string
+}
+
+export interface AdviceBody {
+  reason: string
+  message: string
+  hypothetical: boolean
+  hypothetical_available: boolean
+  cost: number
+  suggestions: IndexSuggestion[]
+}
+
 export interface AuditEntry {
   id: number
   at: string
@@ -439,6 +452,15 @@ export interface IndexBody {
   valid: boolean
   bytes: number
   scans: number
+}
+
+export interface IndexSuggestion {
+  schema: string
+  table: string
+  columns: string[]
+  share: number
+  after: number | null
+  bytes: number | null
 }
 
 export interface IndexesBody {
