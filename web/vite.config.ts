@@ -1,11 +1,11 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { defineConfig } from 'vite'
 import { compressed } from './build/compressed.ts'
-import { sprite } from './build/sprite.ts'
+import { icons } from './build/icons.ts'
 
 export default defineConfig(({ command }) => ({
   base: '/admin/',
-  plugins: [svelte(), sprite(), compressed()],
+  plugins: [svelte(), icons(), compressed()],
   build: {
     target: 'es2024',
     emptyOutDir: true,

@@ -1,4 +1,5 @@
-declare module 'virtual:sprite' {
-  const address: string
-  export default address
+declare module 'virtual:icons' {
+  /** What is drawn of each icon, in a box of 24 by 24. */
+  const shapes: Readonly<Record<import('./kit/icons.ts').IconName, string>>
+  export default shapes
 }

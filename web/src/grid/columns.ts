@@ -11,7 +11,7 @@ export interface Placed {
 }
 
 /** Columns in the order shown, without those hidden. */
-export function arrange(columns: readonly Column[], state: GridState, fitted: Readonly<Record<string, number>>): Placed[] {
+export function arrange(columns: readonly Column[], state: Pick<GridState, 'order' | 'hidden' | 'widths'>, fitted: Readonly<Record<string, number>>): Placed[] {
   const hidden = new Set(state.hidden)
   let left = 0
   return inOrder(columns, state.order)

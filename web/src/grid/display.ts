@@ -1,4 +1,4 @@
-import type { Column } from './types.ts'
+import type { Column, Value } from './types.ts'
 
 /** Characters of a value that enter the document. Values may be megabytes. */
 const shown = 200
@@ -39,6 +39,29 @@ export function pieces(value: string): Piece[] {
     .split(unseenParts)
     .filter((part) => part !== '')
     .map((part) => (unseen.test(part) ? { text: mark(part), mark: true } : { text: part, mark: false }))
+}
+
+/** What a cell shows of a value when that is one text, and the class of its look. */
+export interface Written {
+  text: string
+  look: 'plain' | 'special' | 'special null' | 'special required' | 'boolean' | 'boolean true' | 'tag'
+}
+
+/** A value as one text; null when it takes several pieces: marks among its characters, or a size before them. */
+export function write(column: Column, value: Value | undefined): Written | null {
+  if (value === undefined) {
+    const text = unset(column)
+    return { text, look: text === 'NULL' ? 'special null' : text === 'required' ? 'special required' : 'special' }
+  }
+  if (value === null) return { text: 'NULL', look: 'special null' }
+  if (value === '') return { text: 'empty', look: 'special' }
+  if (column.kind === 'boolean') {
+    const yes = /^(t|true|y|yes|on|1)$/i.test(value)
+    return { text: yes ? 'true' : 'false', look: yes ? 'boolean true' : 'boolean' }
+  }
+  if (column.kind === 'bytea') return null
+  const text = shorten(value)
+  return unseen.test(text) ? null : { text, look: column.kind === 'enum' ? 'tag' : 'plain' }
 }
 
 /** Bytes of a bytea in PostgreSQL's hex format (`\x…`). */

@@ -8,7 +8,7 @@ import { rangeOf, rowKey, type Position, type Range } from './selection.ts'
 import { fitWidths, rowHeights, type Measure } from './sizes.ts'
 import type { Change, Column, GridState, Lookup, Row, SaveOutcome, Source, Value } from './types.ts'
 import { refuse } from './validate.ts'
-import { Scroller } from './window.ts'
+import { reuse, Scroller, type Slot } from './window.ts'
 
 /** What the owner gives; documented in Grid.svelte. */
 export interface Given {
@@ -74,6 +74,8 @@ export class Model {
   first = $state(0)
   last = $state(0)
   topRow = $state(0)
+  /** From the first movement until it rests. */
+  scrolling = $state(false)
 
   /** Said by screen readers; and what went wrong with the last save, until something is changed or saved anew. */
   message = $state('')
@@ -93,10 +95,13 @@ export class Model {
   rowHeight = $derived.by(() => rowHeights[this.given.state.density])
   #expected = $derived.by(() => fitWidths(this.given.columns, [], this.measure))
   headerHeight = $derived.by(() => this.rowHeight + 4)
+  // Parts of the state by themselves: the row in view is one too, and changes as rows are scrolled.
+  #order = $derived.by(() => this.given.state.order)
+  #hidden = $derived.by(() => this.given.state.hidden)
+  #widths = $derived.by(() => this.given.state.widths)
   columns = $derived.by<Placed[]>(() => {
-    const { columns, state } = this.given
-    const widths = this.dragged ? { ...state.widths, [this.dragged.name]: this.dragged.width } : state.widths
-    return arrange(columns, { ...state, widths }, this.fitted ?? this.#expected)
+    const widths = this.dragged ? { ...this.#widths, [this.dragged.name]: this.dragged.width } : this.#widths
+    return arrange(this.given.columns, { order: this.#order, hidden: this.#hidden, widths }, this.fitted ?? this.#expected)
   })
   width = $derived.by(() => this.columns.reduce((sum, c) => sum + c.width, 0))
   dataCount = $derived.by(() => (this.version, this.pages?.count ?? 0))
@@ -140,6 +145,19 @@ export class Model {
     if (active >= this.last && active < this.rowCount) drawn.push(active)
     return drawn
   })
+
+  #rowSlots: Slot[] = []
+  #columnSlots: Slot[] = []
+  /** The elements that draw them. */
+  rowSlots = $derived.by<Slot[]>(() => this.#arranged((this.#rowSlots = reuse(this.#rowSlots, this.drawnRows, this.scrolling ? this.rowCount : 0))))
+  columnSlots = $derived.by<Slot[]>(() =>
+    this.#arranged((this.#columnSlots = reuse(this.#columnSlots, this.drawnColumns, this.scrolling ? this.columns.length : 0))),
+  )
+
+  /** In the order in which they are read one by one, but not while they pass: moving elements costs. */
+  #arranged(slots: readonly Slot[]): Slot[] {
+    return slots.toSorted(this.scrolling ? (a, b) => a.key - b.key : (a, b) => a.at - b.at)
+  }
 
   /** Pixels from the top of the scrolled element to a row; the active row may be far outside and is put at the edge. */
   y(row: number): number {
@@ -240,8 +258,8 @@ export class Model {
 
   /** After scrolling has rested. */
   rest(): void {
-    // The end of a scroll may be told before the frame that would have taken its place.
     this.look()
+    this.scrolling = false
     const settled = this.scroller.settled()
     if (this.scroller.mapped && this.scroll && Math.abs(settled - this.scroll.scrollTop) > 1) this.scrollTo(this.scroller.top)
     const row = Math.min(this.topRow, Math.max(0, this.rowCount - 1))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Scroller, tallest } from './window.ts'
+import { reuse, Scroller, tallest } from './window.ts'
 
 function scroller(rows: number): Scroller {
   const s = new Scroller()
@@ -68,4 +68,27 @@ test('a row is brought into view with the least movement', () => {
   assert.equal(s.reveal(5), 160)
   assert.equal(s.reveal(15), 320)
   assert.equal(s.reveal(30), 31 * 32 - 640)
+})
+
+test('rows that come are drawn by the elements of those that went', () => {
+  const before = reuse([], [0, 1, 2, 3])
+  assert.deepEqual(before.map((slot) => slot.key), [0, 1, 2, 3])
+  const after = reuse(before, [2, 3, 4, 5])
+  assert.deepEqual(after.filter((slot) => slot.at < 4), before.slice(2))
+  assert.deepEqual(new Set(after.map((slot) => slot.key)), new Set([0, 1, 2, 3]))
+  // The element of a row that stays is the same object, so that nothing of it is drawn anew.
+  assert.equal(after.find((slot) => slot.at === 3), before[3])
+})
+
+test('elements are made where there are too few, and dropped where there are too many', () => {
+  const few = reuse([{ key: 7, at: 3 }], [3, 4])
+  assert.deepEqual(few, [{ key: 7, at: 3 }, { key: 8, at: 4 }])
+  assert.deepEqual(reuse(few, [9]), [{ key: 7, at: 9 }])
+  assert.deepEqual(reuse(few, []), [])
+})
+
+test('elements that none takes can wait for the next to come', () => {
+  const all = reuse([], [0, 1, 2])
+  assert.deepEqual(reuse(all, [2], 10), [{ key: 2, at: 2 }, { key: 0, at: 0 }, { key: 1, at: 1 }])
+  assert.deepEqual(reuse(all, [0], 2), [{ key: 0, at: 0 }, { key: 1, at: 1 }], 'there is no third any more')
 })

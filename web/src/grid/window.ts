@@ -97,3 +97,24 @@ export class Scroller {
     return this.top
   }
 }
+
+/** An element that draws a row, or a column of one, and which one (its index) it draws now. */
+export interface Slot {
+  readonly key: number
+  readonly at: number
+}
+
+/**
+ * Gives rows (or columns) elements: one that stays keeps its own, one that comes takes that of one that went.
+ * Scrolling then changes texts, and neither makes nor drops elements. Elements that none takes are dropped; with
+ * `spare` those that draw one below it stay as they are, for the next to come.
+ */
+export function reuse(before: readonly Slot[], drawn: readonly number[], spare = 0): Slot[] {
+  const coming = new Set(drawn)
+  const kept: Slot[] = []
+  const free: Slot[] = []
+  for (const slot of before) (coming.delete(slot.at) ? kept : free).push(slot)
+  let next = 1 + Math.max(-1, ...before.map((slot) => slot.key))
+  for (const at of coming) kept.push({ key: free.shift()?.key ?? next++, at })
+  return kept.concat(free.filter((slot) => slot.at < spare))
+}

@@ -1,4 +1,4 @@
-// The icons of the dashboard, by their names in Lucide. A name added here is drawn into the sprite at the next build.
+// The icons of the dashboard, by their names in Lucide. A name added here is in the next build.
 export const icons = [
   'activity', 'archive', 'arrow-down', 'arrow-left', 'arrow-right', 'arrow-up', 'arrow-up-down', 'arrow-up-right',
   'at-sign', 'ban', 'bell', 'binary', 'book-open', 'boxes', 'braces', 'brackets', 'calendar', 'calendar-clock', 'chart-line',
