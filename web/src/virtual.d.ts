@@ -1,5 +1,5 @@
 declare module 'virtual:icons' {
-  /** What is drawn of each icon, in a box of 24 by 24. */
-  const shapes: Readonly<Record<import('./kit/icons.ts').IconName, string>>
-  export default shapes
+  /** Each icon's path data, in a box of 24 by 24. */
+  const paths: Readonly<Record<import('./kit/icons.ts').IconName, string>>
+  export default paths
 }
