@@ -52,18 +52,19 @@ func (s *Server) dashboard() admin.Options {
 		Administrators: s.project.Administrators,
 		Secure:         secure(s.settings.TrustedProxies, address),
 		URL:            address, Public: s.settings.PublicURL != "", SiteURL: s.settings.SiteURL, Version: s.build.Version,
-		Data:      s.data,
-		Accounts:  s.project.Auth,
-		Templates: s.project.Templates,
-		Settings:  s.describe,
-		Mailer:    s.mailer,
+		Data:           s.data,
+		Accounts:       s.project.Auth,
+		Templates:      s.project.Templates,
+		Settings:       s.describe,
+		Mailer:         s.mailer,
+		TakeMailServer: s.takeMailServer, MailServer: s.mailServerBody,
 		Providers: sync.OnceValues(func() ([]admin.ProviderBody, error) { return s.settings.describeProviders(os.Environ()) }), // as it started
 		SAML:      s.settings.SAMLPrivateKey != "",
 		Vault:     s.settings.Vault(s.project.DB.Pool(), s.project.Keys.Secret),
 		Catalog:   s.project.Catalogs.Current, Outbox: s.project.Outbox, Log: s.log,
 		Running: admin.Running{
 			Requests: s.requests, KeepRequests: s.settings.LogRequests, Parts: s.parts, Pool: s.project.DB.Stats,
-			Keys: s.project.Keys, Mails: s.settings.SMTPURL != "" || s.settings.HookSendEmail != "", MailHook: s.settings.HookSendEmail != "", Schemas: s.settings.Schemas,
+			Keys: s.project.Keys, MailHook: s.settings.HookSendEmail != "", Schemas: s.settings.Schemas,
 		},
 	}
 }

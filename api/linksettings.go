@@ -56,14 +56,10 @@ func (s *Settings) checkLinks() error {
 
 // links are the rules of links and codes as the settings ask.
 func (s *Settings) links() auth.LinkOptions {
-	quota := s.MailQuota
-	if s.SMTPURL == "" && s.HookSendEmail == "" {
-		quota = 0 // what is kept in the outbox costs nobody anything
-	}
 	return auth.LinkOptions{
 		MailLinkLife: s.MailLinkLife, MailCodeLife: s.MailCodeLife, SMSCodeLife: s.SMSCodeLife,
 		MailCodeLength: s.MailCodeLength, SMSCodeLength: s.SMSCodeLength,
-		MailInterval: s.MailInterval, SMSInterval: s.SMSInterval, MailQuota: quota, SMSQuota: s.SMSQuota,
+		MailInterval: s.MailInterval, SMSInterval: s.SMSInterval, MailQuota: s.MailQuota, SMSQuota: s.SMSQuota,
 		OneSidedEmailChange: !s.SecureEmailChange, Reauthentication: s.PasswordReauthentication, ConfirmPage: s.MailConfirmPage,
 		Phone: s.Phone == "true" || s.Phone == "auto" && s.smsProvider() != "", PhoneAutoconfirm: s.PhoneAutoconfirm,
 	}

@@ -16,9 +16,9 @@ import (
 
 // MessageSettings are the settings of mails and text messages.
 type MessageSettings struct {
-	SMTPURL           auth.Secret `flag:"smtp-url" title:"Mail server" help:"mail server, as smtp://user:password@host:587 (STARTTLS), smtps://… (TLS from the first byte on) or smtp://host?tls=none; @FILE reads it from a file; empty: mails are kept in the outbox, which the dashboard shows"`
-	MailFrom          string      `flag:"mail-from" title:"Sender address" help:"address that mails come from, needed with --smtp-url"`
-	MailFromName      string      `flag:"mail-from-name" title:"Sender name" help:"name beside that address"`
+	SMTPURL           auth.Secret `flag:"smtp-url" live:"true" title:"Mail server" help:"mail server, as smtp://user:password@host:587 (STARTTLS), smtps://… (TLS from the first byte on) or smtp://host?tls=none; @FILE reads it from a file; empty: mails are kept in the outbox, which the dashboard shows"`
+	MailFrom          string      `flag:"mail-from" live:"true" title:"Sender address" help:"address that mails come from, needed with --smtp-url"`
+	MailFromName      string      `flag:"mail-from-name" live:"true" title:"Sender name" help:"name beside that address"`
 	MailTemplates     string      `flag:"mail-templates" title:"Mail templates folder" help:"folder of templates that take the places of the built-in ones: confirmation.html, confirmation.txt, de/confirmation.html …, their subject in the first line as Subject: …"`
 	MailLanguage      string      `flag:"mail-language" default:"en" title:"Mail language" help:"language of mails to users whose metadata have no locale that there are templates for"`
 	MailNotifications []string    `flag:"mail-notifications" default:"all" title:"Notification mails" help:"changes that users are told of by mail, comma-separated: password, email, phone, identity, factor, or all, or none"`

@@ -63,6 +63,7 @@ type Server struct {
 	data     *admin.Data
 	settings *Settings
 	given    Settings // those without what is stored in the database
+	mail     mailServer
 	build    Build
 	log      zerolog.Logger
 	metrics  *metrics
@@ -111,6 +112,7 @@ func Start(ctx context.Context, s Settings, build Build, log zerolog.Logger, pro
 	if server.project, err = open(ctx, &s, url, password, server.URL, log); err != nil {
 		return nil, err
 	}
+	server.mail.from.Store(&s)
 	server.closers = append(server.closers, server.project.DB.Close)
 	if err := server.openData(ctx, url); err != nil {
 		return nil, err
@@ -133,6 +135,7 @@ func (s *Server) run(ctx context.Context, listener net.Listener, postgres *manag
 	}
 	group.Go(func() error { return s.serve(ctx, listener) })
 	group.Go(func() error { return s.project.Outbox.Run(ctx) })
+	group.Go(func() error { return s.watchMailServer(ctx) })
 	group.Go(func() error { return s.project.Auth.RunAudit(ctx, s.project.Administrators.PruneAudit) })
 	group.Go(func() error { return s.reload(ctx, signals) })
 	if keep := s.settings.LogRequests; keep > 0 {

@@ -129,13 +129,15 @@ func (s *Server) describe(stored admin.Stored) ([]admin.SettingBody, error) {
 	var list []admin.SettingBody
 	for _, field := range settingFields() {
 		name := field.Tag.Get("flag")
-		now, then := s.settings.value(name), next.value(name)
+		counts := s.counting(name)
+		now, then := counts.value(name), next.value(name)
 		body := admin.SettingBody{
 			Name: name, Title: field.Tag.Get("title"), Section: section(field), Kind: now.Type(), Help: field.Tag.Get("help"), Default: field.Tag.Get("default"),
-			Value: now.show(), Source: string(s.settings.sourceOf(name)), Next: then.show(), Variable: EnvName(name),
+			Value: now.show(), Source: string(counts.sourceOf(name)), Next: then.show(), Variable: EnvName(name),
 			Waiting:  !reflect.DeepEqual(now.field.Interface(), then.field.Interface()),
 			Storable: storable(name) && (next.sourceOf(name) == fromDefault || next.sourceOf(name) == fromStore),
 		}
+		body.AtOnce = body.Storable && s.atOnce(name)
 		if text, ok := stored.Shown(name); ok {
 			body.Stored = &text
 		}
@@ -144,7 +146,7 @@ func (s *Server) describe(stored admin.Stored) ([]admin.SettingBody, error) {
 	return list, err
 }
 
-// mailer makes what would send mails from the next start on with these stored; nil is nothing. The error is an
+// mailer makes what would send mails with these stored; nil is nothing. The error is an
 // *admin.SettingError when they do not go with those that are given.
 func (s *Server) mailer(stored admin.Stored) (*mail.Mailer, error) {
 	next, err := s.given.withStored(stored)

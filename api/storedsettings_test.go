@@ -127,11 +127,11 @@ func TestASecretSettingIsKeptSealedAndShownNowhere(t *testing.T) {
 	change(`{"changes":{"smtp-url":"smtp://ada:`+password+`@mail.example:port","mail-from":"a@shop.example"}}`, http.StatusUnprocessableEntity)
 	change(`{"changes":{"smtp-url":"smtp://ada:`+password+`@127.0.0.1:2525"}}`, http.StatusUnprocessableEntity) // without a sender
 	answer := change(`{"changes":{"smtp-url":"smtp://ada:`+password+`@127.0.0.1:2525","mail-from":"a@shop.example"}}`, http.StatusOK)
-	if got := named(t, answer, "smtp-url"); got.Stored == nil || *got.Stored != "set" || got.Value != "" || got.Next != "set" || !got.Storable {
+	if got := named(t, answer, "smtp-url"); got.Stored == nil || *got.Stored != "set" || got.Value != "set" || got.Next != "set" || !got.Storable || !got.AtOnce || got.Waiting {
 		t.Errorf("after: %+v", got)
 	}
-	if got := named(t, change(`{"changes":{"mail-from-name":"Shop"}}`, http.StatusOK), "smtp-url"); !got.Waiting {
-		t.Errorf("it is not said to wait for the next start: %+v", got)
+	if got := named(t, change(`{"changes":{"mail-from-name":"Shop"}}`, http.StatusOK), "mail-from-name"); got.Waiting || got.Value != "Shop" {
+		t.Errorf("it does not count at once: %+v", got)
 	}
 	// Another change keeps it, and does not show it.
 	change(`{"changes":{"max-rows":"7"}}`, http.StatusOK)

@@ -102,6 +102,8 @@ type SMS struct {
 type Outbound interface {
 	QueueMail(*pgx.Batch, Mail) error
 	QueueSMS(*pgx.Batch, SMS) error
+	// Ways tells for which messages there is a way to send them now; the others are kept.
+	Ways() (mails, texts bool)
 }
 
 // The SQLSTATEs of an outbox that has no room for another message.

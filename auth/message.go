@@ -130,11 +130,15 @@ func tooSoon(r *limit.Refusal) *Error {
 
 // spend counts a message to an address against what the project may send in an hour.
 func (s *Service) spend(ctx context.Context, caller Caller, address string) error {
-	quota, name, refused := s.links.MailQuota, "mails", &Error{Code: CodeOverEmailSendRateLimit, Message: "email rate limit exceeded"}
-	if isPhone(address) {
-		quota, name, refused = s.links.SMSQuota, "texts", &Error{Code: CodeOverSMSSendRateLimit, Message: "SMS rate limit exceeded"}
+	if s.options.Outbound == nil {
+		return nil
 	}
-	if quota <= 0 {
+	mails, texts := s.options.Outbound.Ways()
+	quota, sent, name, refused := s.links.MailQuota, mails, "mails", &Error{Code: CodeOverEmailSendRateLimit, Message: "email rate limit exceeded"}
+	if isPhone(address) {
+		quota, sent, name, refused = s.links.SMSQuota, texts, "texts", &Error{Code: CodeOverSMSSendRateLimit, Message: "SMS rate limit exceeded"}
+	}
+	if quota <= 0 || !sent { // what is kept costs nobody anything
 		return nil
 	}
 	r, err := s.admit(ctx, caller, limit.Hit{Rule: limit.Rule{Name: name, Max: quota, Window: time.Hour}, Of: "project"})

@@ -24,6 +24,8 @@ type post struct {
 	calls int
 }
 
+func (p *post) Ways() (mails, texts bool) { return true, true }
+
 func (p *post) QueueMail(_ *pgx.Batch, m auth.Mail) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,6 +2,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 
@@ -53,6 +54,9 @@ type Options struct {
 	Settings func(stored Stored) ([]SettingBody, error)
 	// Mailer makes what sends mails with these settings stored, nil when nothing does. Its error is that of Settings.
 	Mailer func(stored Stored) (*mail.Mailer, error)
+	// TakeMailServer has the mail server count that is stored now, and MailServer tells of it.
+	TakeMailServer func(context.Context) error
+	MailServer     func() *MailServerBody
 	// Providers tells of the servers that sign users in as far as flags and variables name them.
 	Providers func() ([]ProviderBody, error)
 	// SAML tells that there is a key for single sign-on.

@@ -29,8 +29,8 @@ type MailServerTestBody struct {
 	Refused string `json:"refused"`
 }
 
-// testMailServer answers POST /settings/mail-test: a mail goes by the server that the settings would have from the next
-// start on, and past the outbox, so that its answer is known at once.
+// testMailServer answers POST /settings/mail-test: a mail goes by the server that there would be with the changes stored,
+// and past the outbox, so that its answer is known at once.
 func (o *Options) testMailServer(c echo.Context) error {
 	var in MailServerTest
 	if err := readJSON(c, &in); err != nil {

@@ -114,7 +114,8 @@ func (o *Options) overview(c echo.Context) error {
 		body.DatabaseError = explain(err).Message
 	}
 	if body.Database != nil {
-		body.Steps = append(body.Steps, StepBody{Key: "mail", Done: o.Running.Mails})
+		mails, _ := o.Outbox.Ways()
+		body.Steps = append(body.Steps, StepBody{Key: "mail", Done: mails})
 	}
 	return c.JSON(http.StatusOK, body)
 }

@@ -19,8 +19,6 @@ type Running struct {
 	// Pool takes a picture of the connections for requests.
 	Pool func() store.Stats
 	Keys *auth.Keys
-	// Mails tells that mails leave the server.
-	Mails bool
 	// MailHook tells that a hook sends them.
 	MailHook bool
 	// Schemas are exposed.

@@ -48,6 +48,8 @@ type SettingBody struct {
 	// Storable tells whether it can be set here: it is not needed before the database is there, decides not whom to
 	// believe or where secrets are sent, and is not given otherwise.
 	Storable bool `json:"storable"`
+	// AtOnce tells that it counts as soon as it is stored, in other processes a few seconds later.
+	AtOnce bool `json:"at_once"`
 }
 
 // SettingsBody is the answer of GET and PATCH /settings.
@@ -58,8 +60,21 @@ type SettingsBody struct {
 	Command string `json:"command"`
 
 	Settings []SettingBody `json:"settings"`
+	// MailServer is the stored mail server that counts; null when there is none, it is given otherwise or a hook sends mails.
+	MailServer *MailServerBody `json:"mail_server"`
 	// Refused is why none of the stored settings counts, null when they do.
 	Refused *SettingRefusal `json:"refused"`
+}
+
+// MailServerBody is a mail server without its password.
+type MailServerBody struct {
+	Host     string `json:"host"`
+	Port     int    `json:"port"`
+	Security string `json:"security" tstype:"'starttls' | 'tls' | 'none'"`
+	// User is empty, too, where it is the password: some services have one token for both.
+	User string `json:"user"`
+	// Password tells that there is one.
+	Password bool `json:"password"`
 }
 
 // SettingRefusal is why a setting cannot have its value.
@@ -150,7 +165,13 @@ func (o *Options) listSettings(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	body := SettingsBody{PID: os.Getpid(), Command: os.Args[0]}
+	return o.answerSettings(c, stored)
+}
+
+// answerSettings tells of the settings with these stored.
+func (o *Options) answerSettings(c echo.Context, stored Stored) error {
+	body := SettingsBody{PID: os.Getpid(), Command: os.Args[0], MailServer: o.MailServer()}
+	var err error
 	body.Settings, err = o.Settings(stored)
 	if refused, ok := errors.AsType[*SettingError](err); ok {
 		body.Refused = &SettingRefusal{refused.Name, refused.Reason}
@@ -178,7 +199,7 @@ func (o *Options) changeSettings(c echo.Context) error {
 			return err
 		}
 	}
-	var list []SettingBody
+	var after Stored
 	err = pgx.BeginFunc(ctx, o.DB, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `lock table basalt.settings in share row exclusive mode`); err != nil { // changes together must go together
 			return err
@@ -187,7 +208,7 @@ func (o *Options) changeSettings(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		after := Stored{maps.Clone(before.Texts), maps.Clone(before.Secrets), slices.Clone(before.Lost)}
+		after = Stored{maps.Clone(before.Texts), maps.Clone(before.Secrets), slices.Clone(before.Lost)}
 		for name, value := range in.Changes {
 			text, secret := sealed[name]
 			after.set(name, value, secret)
@@ -203,7 +224,7 @@ func (o *Options) changeSettings(c echo.Context) error {
 				return err
 			}
 		}
-		if list, err = o.Settings(after); err != nil {
+		if _, err := o.Settings(after); err != nil {
 			return ofSettings(err)
 		}
 		return o.audit(c, tx, administrator.Change{Action: "settings.change", Before: changed(before, in.Changes), After: changed(after, in.Changes)})
@@ -211,7 +232,10 @@ func (o *Options) changeSettings(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, SettingsBody{PID: os.Getpid(), Command: os.Args[0], Settings: list})
+	if err := o.TakeMailServer(ctx); err != nil {
+		o.Log.Warn().Err(err).Msg("a stored mail server does not count yet; it is tried again within seconds")
+	}
+	return o.answerSettings(c, after)
 }
 
 // secretsAmong refuses changes of what cannot be set here, and picks the secrets that are to be set.

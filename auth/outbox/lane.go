@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -67,11 +68,11 @@ const firstLook = 5 * time.Millisecond
 
 // lane delivers the messages of some channels by one deliverer.
 type lane struct {
-	box       *Outbox
-	channels  []Channel
-	deliverer Deliverer
-	wake      chan struct{}
-	slots     chan struct{}
+	box      *Outbox
+	channels []Channel
+	by       atomic.Pointer[Deliverer]
+	wake     chan struct{}
+	slots    chan struct{}
 
 	mu     sync.Mutex
 	outage int // failures in a row that were not the messages' own
@@ -79,10 +80,30 @@ type lane struct {
 }
 
 func newLane(box *Outbox, channels []Channel, d Deliverer) *lane {
-	return &lane{
-		box: box, channels: channels, deliverer: d,
-		wake: make(chan struct{}, 1), slots: make(chan struct{}, box.options.Pace.Senders),
+	l := &lane{box: box, channels: channels, wake: make(chan struct{}, 1), slots: make(chan struct{}, box.options.Pace.Senders)}
+	l.set(d)
+	return l
+}
+
+// set puts a deliverer in place of the one before, nil to keep messages. Whether the way was open is forgotten.
+func (l *lane) set(d Deliverer) {
+	if d == nil {
+		l.by.Store(nil)
+		return
 	}
+	l.by.Store(&d)
+	l.mu.Lock()
+	l.outage, l.until = 0, time.Time{}
+	l.mu.Unlock()
+	l.awaken()
+}
+
+// deliverer is who delivers now, nil where messages are kept.
+func (l *lane) deliverer() Deliverer {
+	if d := l.by.Load(); d != nil {
+		return *d
+	}
+	return nil
 }
 
 // awaken makes the lane look for messages now.
@@ -202,7 +223,7 @@ type taken struct {
 
 // take leases messages that are due. The lease begins, for us, before the database has been asked.
 func (l *lane) take(ctx context.Context, most int) ([]*taken, error) {
-	if most == 0 || l.pause() > 0 {
+	if most == 0 || l.pause() > 0 || l.deliverer() == nil {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, databasePatience)
@@ -262,7 +283,11 @@ func (l *lane) deliver(ctx context.Context, t *taken) error {
 	if err := t.open(keys, t.sealed); err != nil {
 		return Refuse(fmt.Errorf("open the message: %w", err))
 	}
-	return l.deliverer.Deliver(ctx, &t.Message)
+	by := l.deliverer()
+	if by == nil {
+		return Unreachable(errors.New("there is no way to send it any more"))
+	}
+	return by.Deliver(ctx, &t.Message)
 }
 
 // pause is how long nothing is to be delivered, because the way was not open.

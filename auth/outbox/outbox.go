@@ -39,7 +39,7 @@ type Deliverer interface {
 
 // Options say how messages get to people.
 type Options struct {
-	// Mail and SMS deliver; without one its messages are kept for an administrator to read.
+	// Mail and SMS deliver; without one its messages are kept for an administrator to read. SetMail changes the first.
 	Mail, SMS Deliverer
 	// Together leaves a mail for both addresses of a change one message, as Supabase's send-email hook has it. Else each
 	// address has a message of its own, that is tried again alone.
@@ -78,13 +78,17 @@ func New(pool *pgxpool.Pool, o Options) *Outbox {
 	return box
 }
 
+// SetMail puts who delivers mails in place of the one before; nil keeps them from now on. Deliveries under way end as they
+// were begun.
+func (o *Outbox) SetMail(d Deliverer) {
+	o.mails.set(d)
+}
+
 // Run delivers messages until the context ends; deliveries under way may end then.
 func (o *Outbox) Run(ctx context.Context) error {
 	var group errgroup.Group
 	for _, l := range []*lane{o.mails, o.texts} {
-		if l.deliverer != nil {
-			group.Go(func() error { l.run(ctx); return nil })
-		}
+		group.Go(func() error { l.run(ctx); return nil })
 	}
 	group.Go(func() error { o.tidy(ctx); return nil })
 	return group.Wait()
@@ -144,7 +148,7 @@ func (o *Outbox) QueueSMS(batch *pgx.Batch, m auth.SMS) error {
 
 // room adds the check that a message would be taken.
 func (l *lane) room(batch *pgx.Batch, state string) {
-	if l.deliverer != nil {
+	if l.deliverer() != nil {
 		batch.Queue(checkRoom, l.box.options.Most, state)
 	}
 }
@@ -167,7 +171,7 @@ func (l *lane) queue(batch *pgx.Batch, m *Message, life time.Duration, state str
 	if m.UserID != uuid.Nil {
 		owner = &m.UserID
 	}
-	if l.deliverer == nil {
+	if l.deliverer() == nil {
 		batch.Queue(holdMessage, m.ID, m.Channel, m.Kind, owner, body, m.ExpiresAt, mostKept).Exec(func(pgconn.CommandTag) error {
 			l.box.line(l.box.log.Info(), m).Msg("a message waits in the outbox, as there is no way to send it: the dashboard shows it")
 			return nil

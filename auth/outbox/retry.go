@@ -28,7 +28,7 @@ and channel = any($2)`
 
 // Ways tells for which kinds of messages there is a way to send them.
 func (o *Outbox) Ways() (mails, texts bool) {
-	return o.mails.deliverer != nil, o.texts.deliverer != nil
+	return o.mails.deliverer() != nil, o.texts.deliverer() != nil
 }
 
 // Find gives one message, with what is secret about it; nil when it is not there.
@@ -47,7 +47,7 @@ func (o *Outbox) Retry(ctx context.Context, tx pgx.Tx, id uuid.UUID) (bool, erro
 	defer cancel()
 	var channels []Channel
 	for _, l := range []*lane{o.mails, o.texts} {
-		if l.deliverer != nil {
+		if l.deliverer() != nil {
 			channels = append(channels, l.channels...)
 		}
 	}

@@ -545,6 +545,14 @@ export interface MailPreviewBody {
   html: boolean
 }
 
+export interface MailServerBody {
+  host: string
+  port: number
+  security: 'starttls' | 'tls' | 'none'
+  user: string
+  password: boolean
+}
+
 export interface MailServerTest {
   to: string
   changes: Record<string, string | null>
@@ -1142,6 +1150,7 @@ export interface SettingBody {
   next: string
   waiting: boolean
   storable: boolean
+  at_once: boolean
 }
 
 export interface SettingChanges {
@@ -1157,6 +1166,7 @@ export interface SettingsBody {
   pid: number
   command: string
   settings: SettingBody[]
+  mail_server: MailServerBody | null
   refused: SettingRefusal | null
 }
 
