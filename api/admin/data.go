@@ -76,7 +76,7 @@ func (d *Data) routes() []dataRoute {
 		{"POST", "/rest-sql", viewer, d.compileREST, nil},
 		{"POST", "/rows/:schema/:table", editor, d.changeRows, nil},
 		{"POST", "/import/:schema/:table", editor, d.importRows, []string{"text/csv", "application/json", "application/x-ndjson"}},
-		{"GET", "/rungs/:schema/:table", editor, d.rungs, nil},
+		{"GET", "/rungs/:schema/:table", viewer, d.rungs, nil},
 		{"GET", "/export/:schema/:table", viewer, d.exportRows, nil},
 		{"POST", "/sql", viewer, d.runSQL, nil}, // of viewers it takes what is to be explained alone
 		{"DELETE", "/sql/:id", viewer, d.cancelSQL, nil},

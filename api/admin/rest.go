@@ -142,26 +142,34 @@ type recordedREST struct {
 	Role   string `json:"role,omitempty"`
 }
 
-// principal is as whom a request is carried out. Viewers never act as the owner, who is as a rule a superuser: they read
-// as the service role. Functions they call through the API of apps alone: an argument can be a statement, which takes back
-// the role that is set here and is the owner's then. That the transaction is read-only keeps none from reading all.
-func (d *Data) principal(c echo.Context, m *mounted) (*auth.Principal, error) {
+// readerOf is as whom rows are read for an administrator. Viewers never act as the owner, who is as a rule a superuser:
+// they read as the service role.
+func (d *Data) readerOf(c echo.Context) (view, error) {
 	v, err := d.viewOf(c)
+	if err != nil || administratorOf(c).Role != viewer {
+		return v, err
+	}
+	switch v.role {
+	case "":
+		return view{auth.RoleService, auth.Nobody(auth.RoleService).Claims}, nil
+	case auth.RoleAnon, auth.RoleAuthenticated, auth.RoleService:
+		return v, nil
+	}
+	return v, refusedf(http.StatusForbidden, "forbidden", "A viewer can see the database as anon, authenticated or service_role only")
+}
+
+// principal is as whom a request is carried out. Viewers call functions through the API of apps alone: an argument can be
+// a statement, which takes back the role that is set here and is the owner's then. That the transaction is read-only keeps
+// none from reading all.
+func (d *Data) principal(c echo.Context, m *mounted) (*auth.Principal, error) {
+	v, err := d.readerOf(c)
 	if err != nil {
 		return nil, err
 	}
-	if administratorOf(c).Role == viewer {
-		if v.role == "" {
-			v = view{auth.RoleService, auth.Nobody(auth.RoleService).Claims}
-		}
-		if v.role != auth.RoleAnon && v.role != auth.RoleAuthenticated && v.role != auth.RoleService {
-			return nil, refusedf(http.StatusForbidden, "forbidden", "A viewer can see the database as anon, authenticated or service_role only")
-		}
-		if calls(c.Request().URL) {
-			r := refusedf(http.StatusForbidden, "forbidden", "A viewer cannot call functions from the dashboard")
-			r.Hint = "Call it through /rest/v1, with the key of an app, or ask an editor"
-			return nil, r
-		}
+	if administratorOf(c).Role == viewer && calls(c.Request().URL) {
+		r := refusedf(http.StatusForbidden, "forbidden", "A viewer cannot call functions from the dashboard")
+		r.Hint = "Call it through /rest/v1, with the key of an app, or ask an editor"
+		return nil, r
 	}
 	if v.role == "" {
 		return &auth.Principal{Claims: auth.Nobody(m.owner).Claims}, nil

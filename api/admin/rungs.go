@@ -31,7 +31,7 @@ func (d *Data) rungs(c echo.Context) error {
 	if err != nil || step < leastStep || step > mostStep {
 		return refusedf(http.StatusBadRequest, "bad_step", "step is a number of rows from %d to %d, not %q", leastStep, mostStep, c.QueryParam("step"))
 	}
-	v, err := d.viewOf(c)
+	v, err := d.readerOf(c)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,9 @@ func (d *Data) rungs(c echo.Context) error {
 	ctx, stop := context.WithTimeout(c.Request().Context(), writeTimeout)
 	defer stop()
 	answer := RungsBody{Step: step, Keys: []string{}}
-	err = d.pool.Tx(ctx, v.session(), func(tx pgx.Tx) error {
+	session := v.session()
+	session.ReadOnly = true
+	err = d.pool.Tx(ctx, session, func(tx pgx.Tx) error {
 		table, err := findTable(ctx, tx, named(c, "schema"), named(c, "table"))
 		if err != nil {
 			return err

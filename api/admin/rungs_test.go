@@ -46,6 +46,33 @@ func TestRungsOfATable(t *testing.T) {
 	}
 }
 
+func TestViewersFindRowsAsTheServiceRole(t *testing.T) {
+	t.Parallel()
+	d := openDashboard(t, `
+		create table places (id bigint primary key);
+		insert into places select i from generate_series(1, 1000) i;
+		grant select on places to service_role;
+		create table secrets (id bigint primary key);
+		revoke all on secrets from service_role`, administrator.Viewer)
+	for _, test := range []struct {
+		path, role string
+		status     int
+		want       string
+	}{
+		{"/rungs/public/places?step=400", "", 200, `{"step":400,"keys":["400","800"]}`},
+		{"/rungs/public/places?step=400", "postgres", 403, "service_role only"},
+		{"/rungs/public/secrets?step=400", "", 403, "42501"},
+	} {
+		var headers []string
+		if test.role != "" {
+			headers = []string{"X-View-As-Role: " + test.role}
+		}
+		if answer := d.call(t, "GET", test.path, nil, headers...); answer.Status != test.status || !strings.Contains(answer.Body, test.want) {
+			t.Errorf("%s as %q: %d %s", test.path, test.role, answer.Status, answer.Body)
+		}
+	}
+}
+
 func TestRungsAreTheRowsThatPostgreSQLNumbers(t *testing.T) {
 	t.Parallel()
 	d := openDashboard(t, "", administrator.Editor)
