@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
@@ -21,11 +22,11 @@ const (
 // offset would pass over all rows before.
 type RungsBody struct {
 	Step int64 `json:"step"`
-	// Keys are of the rows step, 2·step and so on, counted from 1 in the order of the key.
-	Keys []string `json:"keys"`
+	// Keys are of the rows step, 2·step and so on, counted from 1 in the order of the key: a value of each of its columns.
+	Keys [][]string `json:"keys"`
 }
 
-// rungs answers GET /rungs/{schema}/{table}?step=&descending=. Only a table with a primary key of one column has any.
+// rungs answers GET /rungs/{schema}/{table}?step=&descending=. Only a table with a primary key has any.
 func (d *Data) rungs(c echo.Context) error {
 	step, err := strconv.ParseInt(c.QueryParam("step"), 10, 64)
 	if err != nil || step < leastStep || step > mostStep {
@@ -35,14 +36,10 @@ func (d *Data) rungs(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	direction := ""
-	if c.QueryParam("descending") == "true" {
-		direction = " desc"
-	}
 	// The timeout of a statement bounds one fetch alone.
 	ctx, stop := context.WithTimeout(c.Request().Context(), writeTimeout)
 	defer stop()
-	answer := RungsBody{Step: step, Keys: []string{}}
+	answer := RungsBody{Step: step, Keys: [][]string{}}
 	session := v.session()
 	session.ReadOnly = true
 	err = d.pool.Tx(ctx, session, func(tx pgx.Tx) error {
@@ -50,17 +47,27 @@ func (d *Data) rungs(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(table.key) != 1 {
-			return refusedf(http.StatusBadRequest, "no_key", "%s has no primary key of one column", table.name)
+		if len(table.key) == 0 {
+			return refusedf(http.StatusBadRequest, "no_key", "%s has no primary key", table.name)
 		}
-		key := pgx.Identifier{table.key[0]}.Sanitize()
+		key, order := make([]string, len(table.key)), make([]string, len(table.key))
+		for i, column := range table.key {
+			key[i] = pgx.Identifier{column}.Sanitize()
+			order[i] = key[i]
+			if c.QueryParam("descending") == "true" {
+				order[i] += " desc"
+			}
+		}
 		// A cursor goes through the index once, and writes out none of the keys that it passes over. To begin anew at each
 		// rung (key > $1) would do as well but for policies: before one, a comparison that is not leakproof, as that of
 		// numeric, does not reach the index, and every rung would begin at the first row.
-		_, err = tx.Exec(ctx, `declare rungs no scroll cursor for select `+key+` from `+table.sql()+` order by `+key+direction)
+		_, err = tx.Exec(ctx, `declare rungs no scroll cursor for select `+strings.Join(key, ", ")+` from `+table.sql()+` order by `+strings.Join(order, ", "))
 		for err == nil && len(answer.Keys) < mostRungs {
-			var rung string
-			err = tx.QueryRow(ctx, `fetch relative `+strconv.FormatInt(step, 10)+` from rungs`).Scan(&rung)
+			rung, into := make([]string, len(key)), make([]any, len(key))
+			for i := range rung {
+				into[i] = &rung[i]
+			}
+			err = tx.QueryRow(ctx, `fetch relative `+strconv.FormatInt(step, 10)+` from rungs`).Scan(into...)
 			if err == nil {
 				answer.Keys = append(answer.Keys, rung)
 			}

@@ -13,7 +13,7 @@ import (
 // table is a relation as changing its rows takes it.
 type table struct {
 	schema, name string
-	key          []string // of its primary key
+	key          []string // of its primary key, in that order
 	columns      map[string]*tableColumn
 	readable     []*tableColumn // those that the role may select, in order
 }
@@ -27,7 +27,7 @@ type tableColumn struct {
 	generated bool
 	identity  string
 	padded    bool // char(n): its text depends on the length that it is cast to
-	key       bool // of the primary key
+	inKey     int  // its place in the primary key, from 1 on; 0 is none
 }
 
 func (c *tableColumn) sql() string { return pgx.Identifier{c.name}.Sanitize() }
@@ -52,7 +52,7 @@ select
   a.attgenerated <> '',
   case a.attidentity when 'a' then 'always' when 'd' then 'by default' else '' end,
   a.atttypid = 'pg_catalog.bpchar'::pg_catalog.regtype,
-  coalesce(a.attnum = any (k.conkey), false),
+  coalesce(pg_catalog.array_position(k.conkey, a.attnum), 0),
   pg_catalog.has_column_privilege(c.oid, a.attnum, 'select')
 from pg_catalog.pg_class c
 join pg_catalog.pg_namespace n on n.oid = c.relnamespace
@@ -84,11 +84,11 @@ func findTable(ctx context.Context, tx pgx.Tx, schema, name string) (*table, err
 	var column tableColumn
 	var readable bool
 	_, err = pgx.ForEachRow(rows, []any{
-		&column.name, &column.position, &column.typeName, &column.fullType, &column.generated, &column.identity, &column.padded, &column.key, &readable,
+		&column.name, &column.position, &column.typeName, &column.fullType, &column.generated, &column.identity, &column.padded, &column.inKey, &readable,
 	}, func() error {
 		added := column
 		t.columns[added.name] = &added
-		if added.key {
+		if added.inKey > 0 {
 			t.key = append(t.key, added.name)
 		}
 		if readable {
@@ -102,6 +102,7 @@ func findTable(ctx context.Context, tx pgx.Tx, schema, name string) (*table, err
 	if len(t.columns) == 0 {
 		return nil, missing
 	}
+	slices.SortFunc(t.key, func(a, b string) int { return t.columns[a].inKey - t.columns[b].inKey })
 	return t, nil
 }
 
@@ -166,7 +167,7 @@ func (t *table) where(s *statement, key []*tableColumn, values, was map[string]*
 	for _, column := range key {
 		s.text(separator)
 		separator = " and "
-		if column.key && values[column.name] != nil {
+		if column.inKey > 0 && values[column.name] != nil {
 			s.text(column.sql() + " = ") // an index knows how
 			s.value(values[column.name])
 			continue

@@ -984,7 +984,7 @@ export interface RowsBody {
 
 export interface RungsBody {
   step: number
-  keys: string[]
+  keys: string[][]
 }
 
 export interface SAMLBody {

@@ -6,13 +6,21 @@ import type { RungsBody } from '../../generated/admin.ts'
  */
 export const rungsPatience = 3000
 
+/** A value of each column of a key, as PostgreSQL writes it. */
+export type Key = readonly string[]
+
+export interface Anchor {
+  row: number
+  key: Key
+}
+
 /** Rows whose key is known: others near to one of them are found from it, where an offset would pass over all rows before. */
 export class Anchors {
-  readonly #keys = new Map<number, string>()
+  readonly #keys = new Map<number, Key>()
   #coming: Promise<void> | undefined
   #far = Infinity
 
-  remember(row: number, key: string): void {
+  remember(row: number, key: Key): void {
     this.#keys.set(row, key)
   }
 
@@ -31,13 +39,13 @@ export class Anchors {
   }
 
   /** The row outside of a range that is nearest to it, of those whose key is known; undefined when the beginning is nearer. */
-  async nearest(start: number, end: number): Promise<{ row: number, key: string } | undefined> {
+  async nearest(start: number, end: number): Promise<Anchor | undefined> {
     if (this.#coming && this.#nearest(start, end).distance > this.#far) await this.#coming
     return this.#nearest(start, end).anchor
   }
 
-  #nearest(start: number, end: number): { anchor: { row: number, key: string } | undefined, distance: number } {
-    let anchor: { row: number, key: string } | undefined
+  #nearest(start: number, end: number): { anchor: Anchor | undefined, distance: number } {
+    let anchor: Anchor | undefined
     let distance = start // from the beginning
     for (const [row, key] of this.#keys) {
       const here = row < start ? start - row : row >= end ? row - end : Infinity

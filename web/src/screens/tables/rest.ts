@@ -3,8 +3,8 @@ import { api, ApiError, send } from '../../app/api.ts'
 import { viewAs } from '../../app/viewas.svelte.ts'
 import type { RelationBody, RungsBody } from '../../generated/admin.ts'
 import type { Column, Row, Sort, Source } from '../../grid/types.ts'
-import { restName } from '../../app/restname.ts'
-import { Anchors } from './anchors.ts'
+import { quoted, restName } from '../../app/restname.ts'
+import { Anchors, type Key } from './anchors.ts'
 import { restCondition, type Filter } from './filters.ts'
 
 /** More rows than these are not counted: PostgreSQL's estimate is shown. */
@@ -63,23 +63,41 @@ export async function count(schema: string, table: string, filters: readonly Fil
   return { count: await total(schema, table, filters, 'exact', first, signal), estimated: false }
 }
 
+function terms(relation: RelationBody, sort: readonly Sort[]): Sort[] {
+  const named = new Set(sort.map(({ column }) => column))
+  return [...sort, ...relation.primary_key.filter((name) => !named.has(name)).map((column) => ({ column, descending: false }))]
+}
+
 /** The order by which rows are read: what is asked for, and the key so that no row is read twice. */
 export function order(relation: RelationBody, sort: readonly Sort[], backwards = false): Parameters {
-  const named = new Set(sort.map(({ column }) => column))
-  const all = [...sort, ...relation.primary_key.filter((name) => !named.has(name)).map((column) => ({ column, descending: false }))]
+  const all = terms(relation, sort)
   if (all.length === 0) return []
   return [['order', all.map(({ column, descending }) => `${restName(column)}.${descending !== backwards ? 'desc' : 'asc'}`).join(',')]]
 }
 
+/** The condition for rows with a greater (or lesser) key. By its first column alone PostgreSQL begins in the index where they may be. */
+export function beyond(key: readonly string[], values: Key, greater: boolean): Parameters {
+  const than = greater ? 'gt' : 'lt'
+  const first: [string, string] = [restName(key[0]!), `${than}${key.length > 1 ? 'e' : ''}.${values[0]!}`]
+  if (key.length === 1) return [first]
+  const compared = key.map((name, i) => {
+    const same = key.slice(0, i).map((before, j) => `${restName(before)}.eq.${quoted(values[j]!)}`)
+    return `and(${[...same, `${restName(name)}.${than}.${quoted(values[i]!)}`].join(',')})`
+  })
+  return [first, ['or', `(${compared.join(',')})`]]
+}
+
 /**
- * The rows of a relation, for the grid. Where rows are ordered by a key of one column, those near to rows that were
- * read are found from them: an offset would pass over all rows before.
+ * The rows of a relation, for the grid. Where rows are ordered by the key, those near to rows that were read are found
+ * from them: an offset would pass over all rows before.
  */
 export async function open(relation: RelationBody, columns: readonly Column[], filters: readonly Filter[], sort: readonly Sort[], first: number, signal: AbortSignal): Promise<Source> {
   const { schema, name: table, primary_key: key } = relation
-  const by = key.length === 1 && (sort.length === 0 || sort.length === 1 && sort[0]!.column === key[0]) ? key[0]! : undefined
-  const descending = sort[0]?.descending ?? false
-  const at = by === undefined ? -1 : columns.findIndex((column) => column.name === by)
+  const by = terms(relation, sort)
+  const descending = by[0]?.descending ?? false
+  /** Where the values of the key are in a row, when it is by them that rows are ordered. */
+  const at = key.map((name) => columns.findIndex((column) => column.name === name))
+  const byKey = key.length > 0 && by.length === key.length && by.every((term, i) => term.column === key[i] && term.descending === descending && at[i]! >= 0)
   const anchors = new Anchors()
 
   const from = Math.floor(first / 100) * 100
@@ -87,24 +105,24 @@ export async function open(relation: RelationBody, columns: readonly Column[], f
   early.catch(() => undefined) // told when the grid asks for it, or by the count
   const { count: counted, estimated } = await count(schema, table, filters, early, signal)
   let unused = true
-  if (at >= 0 && estimated && counted <= rungsUpTo && filters.length === 0) {
+  if (byKey && estimated && counted <= rungsUpTo && filters.length === 0) {
     const path = `/rungs/${encodeURIComponent(schema)}/${encodeURIComponent(table)}`
     anchors.expect(api.get<RungsBody>(path, { query: { step: rung, descending }, headers: viewAs.headers, signal }), counted)
   }
 
   async function read(start: number, end: number, aborted: AbortSignal): Promise<Row[]> {
     const parameters = conditions(filters)
-    const anchor = at < 0 ? undefined : await anchors.nearest(start, end)
+    const anchor = byKey ? await anchors.nearest(start, end) : undefined
     aborted.throwIfAborted() // the grid was scrolled on while rungs were waited for
     if (!anchor) parameters.push(...order(relation, sort), ['offset', String(start)], ['limit', String(end - start)])
     else {
       const after = anchor.row < start
-      parameters.push([restName(by!), `${after !== descending ? 'gt' : 'lt'}.${anchor.key}`], ...order(relation, sort, !after))
+      parameters.push(...beyond(key, anchor.key, after !== descending), ...order(relation, sort, !after))
       parameters.push(['offset', String(after ? start - anchor.row - 1 : anchor.row - end)], ['limit', String(end - start)])
     }
     const found = await rows(schema, table, columns, parameters, aborted)
     if (anchor && anchor.row >= end) found.reverse()
-    if (at >= 0 && found.length > 0) {
+    if (byKey && found.length > 0) {
       remember(start, found[0]!)
       remember(start + found.length - 1, found.at(-1)!)
     }
@@ -112,8 +130,8 @@ export async function open(relation: RelationBody, columns: readonly Column[], f
   }
 
   function remember(row: number, values: Row): void {
-    const value = values[at]
-    if (typeof value === 'string') anchors.remember(row, value)
+    const found = at.map((i) => values[i])
+    if (found.every((value) => typeof value === 'string')) anchors.remember(row, found)
   }
 
   return {
