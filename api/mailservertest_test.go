@@ -78,11 +78,7 @@ func TestAMailServerIsTriedBeforeItIsStoredAndBeforeTheNextStart(t *testing.T) {
 		}
 	}
 
-	stored, err := json.Marshal(admin.SettingChanges{Changes: changes})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Do(t, "PATCH", "/admin/api/settings", string(stored), owner...)
+	storeSettings(t, s, owner, changes)
 	if refused := refusalOf(t, tryMail(t, s, "bob@example.com", nil, owner)); refused != "" {
 		t.Errorf("by what is stored: %s", refused)
 	}
